@@ -3,19 +3,27 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Messages;
 
 /**
  * A reader whose JVM pauses while it fetches, in virtual time: the devices go on, so that its READs
- * complete and its peers answer. Or READs from some of its peers pause, while all others go on.
+ * complete and its peers answer. Or READs from some of its peers pause, while all others go on. Or
+ * a connection breaks while its blocks are in one of their states.
  */
 @Timeout(120)
 class PausedReadsTest {
@@ -230,6 +238,120 @@ class PausedReadsTest {
       assertThat(executor(1).count(Counter.CONNECTIONS_CLOSED)).as("seed %d", seed).isZero();
       assertThat(executor(2).count(Counter.CONNECTIONS_CLOSED)).as("seed %d", seed).isZero();
       assertIdle();
+    }
+  }
+
+  // A connection breaks.
+
+  /** An answer that has only half of its block, and perhaps sends the rest to TCP. */
+  private static byte[] half(byte[] message, Located.Kind rest) {
+    if (Messages.type(ByteBuffer.wrap(message)) != Messages.LOCATED) {
+      return message;
+    }
+    Located.Decoder whole = new Located.Decoder().begin(ByteBuffer.wrap(message));
+    assertThat(whole.nextPiece()).isTrue();
+    int length = whole.lengthBytes() / 2;
+    ByteBuffer out = ByteBuffer.allocate(MessageBuffers.MESSAGE_BYTES);
+    Located.Encoder half = new Located.Encoder().begin(out, whole.requestId(), 0);
+    half.located(
+        0, whole.address(), whole.remoteKey(), length, whole.blockOffset(), whole.blockBytes(), 0);
+    if (rest != null) {
+      half.byTcp(0, rest);
+    }
+    return Arrays.copyOf(out.array(), half.finish(whole.leaseId(), whole.leaseRemainingMs()));
+  }
+
+  /** All objects of a type of the executors, of which only one reads. */
+  private <T> List<T> all(Class<T> type) throws Exception {
+    return new ObjectWalk()
+        .from(reader.transport()).stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  /** Chunks of receive memory that blocks hold. */
+  private int chunksOut() throws Exception {
+    all(SinkPool.class).forEach(SinkPool::closeOpenChunk);
+    return all(RegisteredPool.class).stream()
+        .filter(pool -> pool.chunkBytes() != MessageBuffers.MESSAGE_BYTES)
+        .mapToInt(RegisteredPool::chunksOut)
+        .sum();
+  }
+
+  /** Its queue pair is destroyed in the agent's next iteration. */
+  private void breakConnection() throws Exception {
+    for (ReadConnection connection : all(ReadConnection.class)) {
+      connection.markBroken(FallbackReason.READ_ERROR, "on purpose");
+    }
+  }
+
+  private void assertEnded() throws Exception {
+    fabric.run(10 * MS);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isOne();
+    assertThat(reader.connections()).isZero();
+    assertThat(chunksOut()).isZero();
+  }
+
+  /** The first block is read in part, and its rest is located, or wanted while others are. */
+  @Test
+  void shouldAnswerBlocksThatAreWantedOrLocatedWhenTheirConnectionBreaks() throws Exception {
+    for (int others : new int[] {1, 300}) {
+      start(1, BLOCK_BYTES);
+      fabric.changeMessages(message -> half(message, null));
+      fabric.delayReads(from -> 5 * MS);
+      fetch(executor(1), 1);
+      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+      executor(1).pause();
+      fetch(executor(1), others);
+      fabric.run(10 * MS);
+      assertThat(chunksOut()).as("memory of the first block").isOne();
+      assertThat(fetches.get(0).isAnswered()).isFalse();
+
+      breakConnection();
+      assertThat(fetches.get(0).failures()).containsOnly(Map.entry(FallbackReason.READ_ERROR, 1));
+      assertThat(fetches.get(1).failures())
+          .containsOnly(Map.entry(FallbackReason.READ_ERROR, others));
+      assertEnded();
+    }
+  }
+
+  /** Only the destruction of a queue pair ends its READs. */
+  @Test
+  void shouldAnswerBlocksThatAreReadOrWaitForMemoryAtOnceAndKeepWhatReadsMayWrite()
+      throws Exception {
+    start(1, BLOCK_BYTES, "pool.max", "1m");
+    fabric.delayReads(from -> VirtualFabric.LOST);
+    VirtualFetch fetch = fetch(executor(1), 8);
+    fabric.run(20 * MS);
+    assertThat(all(SinkPool.class)).anyMatch(SinkPool::hasWaiters);
+    assertThat(chunksOut()).isEqualTo(4);
+
+    breakConnection();
+    assertThat(fetch.failures()).containsOnly(Map.entry(FallbackReason.READ_ERROR, 8));
+    assertThat(all(SinkPool.class)).noneMatch(SinkPool::hasWaiters);
+    assertThat(chunksOut()).as("before the queue pair is destroyed").isEqualTo(4);
+    assertEnded();
+  }
+
+  /** The answer locates its first half, of which READs are posted, and sends it to TCP. */
+  @Test
+  void shouldKeepTheMemoryOfABlockThatFailsInAnAnswerUntilItsReadsAreDone() throws Exception {
+    for (boolean breaks : new boolean[] {false, true}) {
+      start(1, BLOCK_BYTES);
+      fabric.changeMessages(message -> half(message, Located.Kind.BUSY));
+      fabric.delayReads(from -> 50 * MS);
+      VirtualFetch fetch = fetch(executor(1), 1);
+      awaitAnswers(LIMIT_NS);
+      assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.PEER_BUSY);
+      fabric.run(40 * MS);
+      assertThat(chunksOut()).as("its READs are not done").isOne();
+      if (breaks) {
+        breakConnection();
+        assertThat(chunksOut()).as("before the queue pair is destroyed").isOne();
+        assertEnded();
+      } else {
+        fabric.run(20 * MS);
+        assertThat(chunksOut()).isZero();
+        assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
+      }
     }
   }
 }

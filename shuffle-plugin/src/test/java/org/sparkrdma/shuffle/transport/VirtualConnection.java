@@ -263,7 +263,8 @@ final class VirtualConnection implements Connection {
       if (!stuck) {
         lastDoneNs = Math.max(lastDoneNs, fabric.nowNs()) + VirtualFabric.LATENCY_NS + delayNs;
         VirtualConnection to = other;
-        fabric.at(lastDoneNs, () -> to.deliver(message));
+        byte[] arriving = fabric.changed(message);
+        fabric.at(lastDoneNs, () -> to.deliver(arriving));
         complete(request, null, length);
       }
     }

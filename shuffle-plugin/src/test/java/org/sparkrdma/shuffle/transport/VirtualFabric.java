@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -61,6 +62,7 @@ final class VirtualFabric implements AutoCloseable {
   private EventDelay eventDelay = (to, type) -> 0;
   private MessageDelay messageDelay = (from, type) -> 0;
   private ReadDelay readDelay = from -> 0;
+  private UnaryOperator<byte[]> messageChange = message -> message;
   private int started;
   private long nowNs;
   private long order;
@@ -159,6 +161,15 @@ final class VirtualFabric implements AutoCloseable {
 
   long readDelayNs(VirtualExecutor from) {
     return readDelay.ns(from);
+  }
+
+  /** Changes each message on its way. */
+  void changeMessages(UnaryOperator<byte[]> change) {
+    messageChange = change;
+  }
+
+  byte[] changed(byte[] message) {
+    return messageChange.apply(message);
   }
 
   /** The host of an address rejects all connection requests in this way. */
