@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
+import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -12,8 +14,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockPushingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergeFinalizerListener;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
@@ -32,7 +40,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * <p>Where it is known at once that blocks use TCP, the task's thread calls Spark's client, as in
  * Spark. The runtime creates one for all tasks of an executor. Safe for any thread.
  */
-public final class RdmaBlockClient extends ForwardingClient {
+public final class RdmaBlockClient extends BlockStoreClient {
   private final FetchContext context;
   private final Supplier<BlockTransport> transport;
   private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
@@ -72,7 +80,6 @@ public final class RdmaBlockClient extends ForwardingClient {
       AtomicBoolean draining,
       ReaderBlocks reader,
       boolean forTasks) {
-    super(context.spark());
     this.context = context;
     this.transport = transport;
     this.directory = directory;
@@ -182,4 +189,82 @@ public final class RdmaBlockClient extends ForwardingClient {
       request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
     }
   }
+
+  // Everything else.
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String executorId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return context
+        .spark()
+        .diagnoseCorruption(
+            host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    context.spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
+  }
+
+  @Override
+  public void getHostLocalDirs(
+      String host,
+      int port,
+      String[] executorIds,
+      CompletableFuture<Map<String, String[]>> directories) {
+    context.spark().getHostLocalDirs(host, port, executorIds, directories);
+  }
+
+  @Override
+  public void pushBlocks(
+      String host,
+      int port,
+      String[] blockIds,
+      ManagedBuffer[] buffers,
+      BlockPushingListener listener) {
+    context.spark().pushBlocks(host, port, blockIds, buffers, listener);
+  }
+
+  @Override
+  public void finalizeShuffleMerge(
+      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
+    context.spark().finalizeShuffleMerge(host, port, shuffleId, shuffleMergeId, listener);
+  }
+
+  @Override
+  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
+    return context.spark().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
+  }
+
+  @Override
+  public void setAppAttemptId(String id) {
+    context.spark().setAppAttemptId(id);
+  }
+
+  @Override
+  public String getAppAttemptId() {
+    return context.spark().getAppAttemptId();
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return context.spark().shuffleMetrics();
+  }
+
+  /** Does nothing: it does not own Spark's client. */
+  @Override
+  public void close() {}
 }
