@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.AbstractList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import java.util.RandomAccess;
 
@@ -28,18 +27,6 @@ public final class BlockRanges extends AbstractList<BlockRange> implements Rando
   public BlockRanges(int capacity) {
     mapIds = new long[capacity];
     others = new int[3 * capacity];
-  }
-
-  /** The same blocks in arrays. */
-  static BlockRanges of(List<BlockRange> blocks) {
-    if (blocks instanceof BlockRanges ranges) {
-      return ranges;
-    }
-    BlockRanges ranges = new BlockRanges(blocks.size());
-    for (BlockRange block : blocks) {
-      ranges.add(block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId());
-    }
-    return ranges;
   }
 
   /**

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import io.netty.util.internal.OutOfDirectMemoryError;
-import java.io.IOException;
 import java.util.BitSet;
-import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.zip.CRC32C;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -23,12 +14,6 @@ import org.sparkrdma.shuffle.metrics.StageReads;
  * Safe for any thread; never calls Spark under its lock.
  */
 public final class FetchRequest {
-  /** Interval of checks whether a task that waits for TCP is killed. */
-  private static final long KILL_CHECK_MS = 100;
-
-  /** Pause before Spark's client is asked again after it had no direct memory. */
-  private static final long OOM_PAUSE_MS = 100;
-
   /** Fetches blocks by TCP: {@link FallbackThreads}, or a double in tests. */
   @FunctionalInterface
   public interface Fallback {
@@ -245,150 +230,30 @@ public final class FetchRequest {
     TcpFetch.fetch(context, peer, stage(), takeFailed(), listener, null, fallback);
   }
 
-  /**
-   * Verifies a block with its checksums. When one differs, the block is fetched by TCP, which
-   * decides: the recorded checksum may be wrong. Called by the thread that opens the block, which
-   * waits for TCP.
-   *
-   * @return the bytes to use instead; null when those of the block are right or unverified
-   */
-  ManagedBuffer verify(FetchedBlock block, int index) {
-    if (!context.verify()) {
-      return null;
-    }
-    switch (block.verdict()) {
-      case MATCH -> context.counters().increment(Counter.BLOCKS_VERIFIED);
-      case NO_SUMS -> context.counters().increment(Counter.BLOCKS_UNVERIFIED);
-      default -> {
-        // When the memory was released meanwhile, other bytes were verified.
-        block.checkLive();
-        return fetchAgain(block, index);
-      }
-    }
-    return null;
+  // Verification.
+
+  FetchContext context() {
+    return context;
   }
 
-  private ManagedBuffer fetchAgain(FetchedBlock block, int index) {
-    // The block counts as one by TCP.
+  ReaderBlocks reader() {
+    return reader;
+  }
+
+  /** Name of a block in Spark. */
+  String name(int index) {
+    return names[index];
+  }
+
+  /** A block that was delivered counts as one by TCP, because its checksum differs. */
+  void countAsTcp(FetchedBlock block) {
     context.counters().add(Counter.RDMA_BLOCKS_READ, -1);
     addReadBytes(-block.size());
     context.counters().stages().add(stage(), -block.size(), -block.copiedBytes(), 0);
-    long crc = block.crc32c();
-    ManagedBuffer tcp = fetchOneByTcp(index);
-    CRC32C tcpCrc = new CRC32C();
-    try {
-      // A stream over a Netty buffer would move its reader index.
-      tcpCrc.update(tcp.nioByteBuffer().duplicate());
-    } catch (IOException e) {
-      tcp.release();
-      throw tcpFailed(index, e);
-    }
-    if (tcp.size() == block.size() && tcpCrc.getValue() == crc) {
-      context.counters().fellBack(FallbackReason.CHECKSUM_UNUSABLE);
-      context.counters().increment(Counter.CHECKSUMS_UNUSABLE);
-      context.unusable().add(ranges.shuffleId(index), ranges.mapId(index));
-    } else {
-      context.counters().fellBack(FallbackReason.CORRUPT);
-      context.counters().increment(Counter.BLOCKS_CORRUPT);
-      String sums =
-          String.format(
-              Locale.ROOT,
-              "rdmaBytes=%d tcpBytes=%d rdmaCrc32c=%08x tcpCrc32c=%08x",
-              block.size(),
-              tcp.size(),
-              crc,
-              tcpCrc.getValue());
-      context.log().corrupt(peer, names[index], sums);
-      transport.onCorruptData(this);
-    }
-    return tcp;
   }
 
-  private RuntimeException tcpFailed(int index, Throwable cause) {
-    context.counters().fellBack(FallbackReason.CORRUPT);
-    return reader.fetchFailed(
-        peer,
-        ranges.get(index),
-        "cannot fetch block=" + names[index] + " by TCP after a wrong checksum",
-        cause);
-  }
-
-  /** Fetches one block by Spark's client and waits for it; retains the result. */
-  private ManagedBuffer fetchOneByTcp(int index) {
-    String[] one = {names[index]};
-    for (int attempt = 1; true; attempt++) {
-      SyncAnswer answer = new SyncAnswer();
-      try {
-        TcpFetch.fetch(context, peer, stage(), one, answer, null, true);
-        return await(answer);
-      } catch (ExecutionException e) {
-        boolean noMemory = e.getCause() instanceof OutOfDirectMemoryError;
-        if (!noMemory || attempt > context.maxOomAttempts()) {
-          throw tcpFailed(index, e.getCause());
-        }
-        pause();
-      }
-    }
-  }
-
-  /** Waits for an answer until the task is killed or its thread interrupted. */
-  private ManagedBuffer await(SyncAnswer answer) throws ExecutionException {
-    boolean ended = false;
-    try {
-      while (true) {
-        reader.throwIfKilled();
-        try {
-          ManagedBuffer tcp = answer.received.get(KILL_CHECK_MS, TimeUnit.MILLISECONDS);
-          ended = true;
-          return tcp;
-        } catch (TimeoutException e) {
-          // The task may be killed.
-        }
-      }
-    } catch (ExecutionException e) {
-      ended = true;
-      throw e;
-    } catch (InterruptedException e) {
-      throw ReaderBlocks.unchecked(e);
-    } finally {
-      if (!ended) {
-        answer.abandon();
-      }
-    }
-  }
-
-  private void pause() {
-    reader.throwIfKilled();
-    try {
-      Thread.sleep(OOM_PAUSE_MS);
-    } catch (InterruptedException e) {
-      throw ReaderBlocks.unchecked(e);
-    }
-  }
-
-  /** The answer of Spark's client to a thread that waits for it. */
-  private static final class SyncAnswer implements BlockFetchingListener {
-    final CompletableFuture<ManagedBuffer> received = new CompletableFuture<>();
-
-    @Override
-    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-      // The caller releases its own reference when this returns.
-      ManagedBuffer retained = buffer.retain();
-      if (!received.complete(retained)) {
-        retained.release();
-      }
-    }
-
-    @Override
-    public void onBlockFetchFailure(String blockId, Throwable failure) {
-      received.completeExceptionally(failure);
-    }
-
-    /** No thread waits any more. */
-    void abandon() {
-      if (!received.cancel(false) && !received.isCompletedExceptionally()) {
-        received.join().release();
-      }
-    }
+  /** A block differs from that of TCP. */
+  void onCorruptData() {
+    transport.onCorruptData(this);
   }
 }

@@ -9,10 +9,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.PartitionChecksums.Verdict;
 
 /**
  * A block in registered memory: target of READs, then the buffer that Spark reads;
@@ -44,8 +42,7 @@ public final class FetchedBlock extends ManagedBuffer {
 
   private long copiedBytes;
 
-  /** Null for none. */
-  private PartitionChecksums sums;
+  private PartitionChecksums sums = PartitionChecksums.NONE;
 
   /** Null before the block is fetched. */
   private FetchRequest request;
@@ -101,7 +98,7 @@ public final class FetchedBlock extends ManagedBuffer {
    * @param end offset in the block of the end of these bytes
    */
   public void addSum(int kind, long end, long sum) {
-    if (sums == null) {
+    if (sums == PartitionChecksums.NONE) {
       sums = new PartitionChecksums(kind);
     }
     sums.add(end, sum);
@@ -151,23 +148,6 @@ public final class FetchedBlock extends ManagedBuffer {
     return chunk(i).slice(offset(i), lengthBytes(i));
   }
 
-  /** Compares all bytes with its checksums. */
-  Verdict verdict() {
-    if (sums == null) {
-      return chunk == null ? Verdict.MATCH : Verdict.NO_SUMS;
-    }
-    return sums.verify(this);
-  }
-
-  /** CRC32C of all bytes. */
-  long crc32c() {
-    CRC32C crc = new CRC32C();
-    for (int i = 0; i < count(); i++) {
-      crc.update(view(i));
-    }
-    return crc.getValue();
-  }
-
   /**
    * Throws when the memory was released.
    *
@@ -189,7 +169,7 @@ public final class FetchedBlock extends ManagedBuffer {
       return;
     }
     try {
-      tcp = request.verify(this, index);
+      tcp = BlockVerification.verify(this, sums, request, index);
       verified = true;
     } finally {
       if (!verified) {

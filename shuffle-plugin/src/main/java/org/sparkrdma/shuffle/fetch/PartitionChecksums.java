@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.Checksum;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * Checksums of the partitions of a block, in order, which verify it. Owned by one thread at a time.
@@ -19,6 +20,9 @@ final class PartitionChecksums {
     /** A checksum differs. */
     MISMATCH
   }
+
+  /** No checksums. */
+  static final PartitionChecksums NONE = new PartitionChecksums(Located.NO_CHECKSUM);
 
   private final int kind;
 
@@ -48,7 +52,7 @@ final class PartitionChecksums {
   Verdict verify(FetchedBlock block) {
     Checksum checksum = ChecksumKind.newChecksum(kind);
     if (checksum == null) {
-      return Verdict.NO_SUMS;
+      return block.count() == 0 ? Verdict.MATCH : Verdict.NO_SUMS;
     }
     int partition = 0;
     long position = 0;

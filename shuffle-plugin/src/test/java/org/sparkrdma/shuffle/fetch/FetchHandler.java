@@ -38,6 +38,11 @@ public interface FetchHandler {
     for (int i = 0; i < names.length; i++) {
       names[i] = Integer.toString(i);
     }
+    BlockRanges ranges = new BlockRanges(blocks.size());
+    blocks.forEach(
+        block ->
+            ranges.add(
+                block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId()));
     FetchRequest.Fallback failed =
         (request, indexes, reason, detail) ->
             indexes.stream().forEach(i -> handler.onFailed(i, reason, detail));
@@ -52,7 +57,7 @@ public interface FetchHandler {
             new FallbackLog()),
         new BlockManagerAddress("7", "host", 1),
         names,
-        BlockRanges.of(blocks),
+        ranges,
         new BlockFetchingListener() {
           @Override
           public void onBlockFetchSuccess(String name, ManagedBuffer buffer) {
