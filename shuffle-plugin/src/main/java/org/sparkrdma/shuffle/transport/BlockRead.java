@@ -29,7 +29,7 @@ final class BlockRead implements SinkPool.Waiter {
     SETTLED
   }
 
-  private final ReadConnection connection;
+  private final LocateExchange exchange;
   private final FetchRequest request;
   private final int index;
   private State state = State.WANTED;
@@ -51,8 +51,8 @@ final class BlockRead implements SinkPool.Waiter {
   /**
    * @param index in its request
    */
-  BlockRead(ReadConnection connection, FetchRequest request, int index) {
-    this.connection = connection;
+  BlockRead(LocateExchange exchange, FetchRequest request, int index) {
+    this.exchange = exchange;
     this.request = request;
     this.index = index;
   }
@@ -152,7 +152,7 @@ final class BlockRead implements SinkPool.Waiter {
   @Override
   public void onMemory(FetchedBlock granted) {
     memory = granted;
-    connection.onMemory(this);
+    exchange.onMemory(this);
   }
 
   int lastRead() {

@@ -11,7 +11,7 @@ import java.util.ArrayDeque;
  */
 final class ReadWindow {
   private final long maxBytes;
-  private final ArrayDeque<ReadConnection> waiting = new ArrayDeque<>();
+  private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
 
   /**
@@ -27,13 +27,13 @@ final class ReadWindow {
    * @param first whether the connection is the first one that waited, and has its turn now
    * @return false when the connection must wait; {@link #serve} gives it its turn
    */
-  boolean tryTake(ReadConnection connection, int lengthBytes, boolean first) {
+  boolean tryTake(ReadPipeline reads, int lengthBytes, boolean first) {
     if (lengthBytes <= maxBytes - postedBytes && (first || waiting.isEmpty())) {
       postedBytes += lengthBytes;
       return true;
     }
     if (!first) {
-      waiting.add(connection);
+      waiting.add(reads);
     }
     return false;
   }
@@ -54,8 +54,8 @@ final class ReadWindow {
   }
 
   /** A connection ends. */
-  void remove(ReadConnection connection) {
-    waiting.remove(connection);
+  void remove(ReadPipeline reads) {
+    waiting.remove(reads);
   }
 
   /** Bytes of READs that are posted and count. */

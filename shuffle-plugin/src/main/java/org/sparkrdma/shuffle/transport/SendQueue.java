@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The send queue of a queue pair. Its lock guards posting, retiring, breaking and destroying, and
- * what {@link ReadConnection} says, so that a task may post while the agent polls. All methods but
+ * what {@link LocateExchange} says, so that a task may post while the agent polls. All methods but
  * {@link #retire} and {@link #destroy} need the lock.
  *
  * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion

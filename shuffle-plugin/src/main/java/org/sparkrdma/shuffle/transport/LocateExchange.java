@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.BlockRanges;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Messages;
+
+/**
+ * The messages of a reader's connection: LOCATEs of blocks, their answers, and the release of
+ * leases. It has two, and a receive for the answer of each.
+ *
+ * <p>The lock of the send queue guards the messages and the leases to release, so that a task may
+ * send a LOCATE itself; all else is confined to the agent.
+ */
+final class LocateExchange {
+  /** Number of messages. */
+  static final int MESSAGES = 2;
+
+  /** The answer has room for as many with a checksum each. */
+  private static final int MAX_BLOCKS = 128;
+
+  private static final int MAX_LEASES_IN_LOCATE = 256;
+  private static final long LEASE_DELAY_NS = 5_000_000;
+  private static final long LEASE_MARGIN_MS = 1_000;
+
+  /** 1 MB/s: a long block that comes more slowly uses TCP. */
+  private static final long NS_PER_BYTE = 1_000;
+
+  private final ReadConnection connection;
+  private final ConnectionResources context;
+  private final SendQueue sends;
+  private final OutMessage[] messages;
+  private final long timeoutNs;
+  private final Locate.Encoder locate = new Locate.Encoder();
+  private final Located.Decoder located = new Located.Decoder();
+  private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
+  private final List<BlockRead> leftOut = new ArrayList<>();
+
+  /** Blocks that wait for memory. */
+  private final List<BlockRead> waiting = new ArrayList<>();
+
+  private long ids;
+  private long[] leases = new long[4];
+  private int leaseCount;
+  private long releaseDueNs;
+  private boolean releaseOpen;
+
+  /** Whether the agent calls {@link #releaseLeases} at its ticks. */
+  private boolean isReleasing;
+
+  LocateExchange(
+      ReadConnection connection,
+      ConnectionResources context,
+      SendQueue sends,
+      RegisteredChunk first,
+      RegisteredChunk second) {
+    this.connection = connection;
+    this.context = context;
+    this.sends = sends;
+    this.messages = new OutMessage[] {new OutMessage(first), new OutMessage(second)};
+    this.timeoutNs = context.settings().requestTimeout().toNanos();
+  }
+
+  // Set-up.
+
+  /** Buffer of a message of the set-up. */
+  ByteBuffer bytes(int message) {
+    return messages[message].bytes();
+  }
+
+  /** Sends a message of the set-up. */
+  void sendSetup(int message, int lengthBytes, long nowNs) {
+    sends.lock();
+    try {
+      messages[message].send(sends, lengthBytes, false, nowNs);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  // LOCATE.
+
+  /**
+   * Sends a LOCATE of the first blocks of a request, unless the send queue or the messages are
+   * busy. A task.
+   *
+   * @return number of blocks that it names
+   */
+  int tryLocate(FetchRequest request, long nowNs) {
+    if (!sends.tryLock()) {
+      return 0;
+    }
+    try {
+      OutMessage message = nextMessage();
+      if (message == null) {
+        return 0;
+      }
+      int count = Math.min(MAX_BLOCKS, request.ranges().size());
+      begin(message, count);
+      for (int i = 0; i < count; i++) {
+        add(message, i, new BlockRead(this, request, i), nowNs);
+      }
+      message.send(sends, locate.finish(), true, nowNs);
+      return count;
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  /** Locates blocks of a request from an index on. */
+  void locate(FetchRequest request, int from, long nowNs) {
+    for (int i = from; i < request.ranges().size(); i++) {
+      BlockRead block = new BlockRead(this, request, i);
+      block.onWanted(nowNs);
+      wanted.add(block);
+    }
+    locateWanted(nowNs);
+  }
+
+  /** Locates the blocks that are wanted, as far as there are messages. */
+  void locateWanted(long nowNs) {
+    if (wanted.isEmpty()) {
+      return;
+    }
+    sends.lock();
+    try {
+      OutMessage message = nextMessage();
+      while (message != null && !wanted.isEmpty()) {
+        int count = Math.min(MAX_BLOCKS, wanted.size());
+        begin(message, count);
+        for (int i = 0; i < count; i++) {
+          add(message, i, wanted.poll(), nowNs);
+        }
+        message.send(sends, locate.finish(), true, nowNs);
+        message = nextMessage();
+      }
+    } finally {
+      sends.unlock();
+    }
+    context.connections().expectCompletion(nowNs);
+  }
+
+  private OutMessage nextMessage() {
+    if (connection.isUsable() && sends.room() > 0 && sends.canGather()) {
+      for (OutMessage message : messages) {
+        if (message.isFree()) {
+          return message;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Begins a LOCATE, which takes leases along. */
+  private void begin(OutMessage message, int count) {
+    long id = ids++ * MESSAGES + (message == messages[0] ? 0 : 1);
+    message.beginLocate(id, count);
+    locate.begin(message.bytes(), id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs));
+    int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
+    for (int i = 0; i < taken; i++) {
+      locate.lease(leases[i]);
+    }
+    dropLeases(taken);
+  }
+
+  private void add(OutMessage message, int i, BlockRead block, long nowNs) {
+    FetchRequest request = block.request();
+    BlockRanges ranges = request.ranges();
+    int at = block.index();
+    locate.block(
+        ranges.shuffleId(at),
+        ranges.mapId(at),
+        ranges.startReduceId(at),
+        ranges.endReduceId(at),
+        block.locatedBytes(),
+        request.needsFreshSums(at));
+    block.onAsked(nowNs);
+    message.blocks()[i] = block;
+  }
+
+  /** The device has sent a message. */
+  void onSent(OutMessage message, long nowNs) {
+    sends.lock();
+    try {
+      message.onSent();
+    } finally {
+      sends.unlock();
+    }
+    locateWanted(nowNs);
+  }
+
+  // LOCATED.
+
+  /**
+   * Begins to read an answer.
+   *
+   * @return the LOCATE that it answers
+   */
+  OutMessage beginAnswer(ByteBuffer answer) {
+    located.begin(answer);
+    OutMessage message = messages[(int) (located.requestId() & 1)];
+    sends.lock();
+    try {
+      if (!message.isLocate(located.requestId())) {
+        throw new MalformedMessageException("bad LOCATED: unknown requestId");
+      }
+      return message;
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  /** Reads the answer to a LOCATE; its READs are added to a batch, which begins. */
+  void readAnswer(OutMessage message, ReadBatch batch, long nowNs) {
+    BlockRead[] asked = message.blocks();
+    long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
+    // A READ that is posted last has its time before the lease ends, too.
+    batch.begin(located.leaseId(), nowNs + Math.min(timeoutNs, leaseNs - timeoutNs));
+    if (located.leaseId() != 0 && leaseNs < timeoutNs) {
+      for (BlockRead block : asked) {
+        block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
+        // READs of earlier answers are done.
+        block.releaseMemory();
+      }
+    } else {
+      readPieces(asked, batch, nowNs);
+    }
+  }
+
+  /** The answer is read, and its receive posted again: the message is free. */
+  void endAnswer(OutMessage message, long nowNs) {
+    sends.lock();
+    try {
+      message.onLocated();
+      context.connections().onLocated(nowNs - message.askedNs());
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  private void readPieces(BlockRead[] asked, ReadBatch batch, long nowNs) {
+    int current = -1;
+    boolean ended = false;
+    while (located.nextPiece()) {
+      int next = located.blockIndex();
+      if (next < current || next >= asked.length || (next == current && ended)) {
+        throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
+      }
+      if (next > current) {
+        endBlock(asked, current, batch);
+        leaveOut(asked, current + 1, next, nowNs);
+        current = next;
+      }
+      ended = located.kind() != Located.Kind.LOCATED;
+      if (!ended) {
+        takePiece(asked[next], batch, nowNs);
+      } else {
+        sendToTcp(asked[next], located.kind());
+      }
+    }
+    if (current < 0) {
+      throw new MalformedMessageException("bad LOCATED: no piece");
+    }
+    endBlock(asked, current, batch);
+    leaveOut(asked, current + 1, asked.length, nowNs);
+    wantLeftOut();
+  }
+
+  /** All pieces of a block in this answer are known. */
+  private static void endBlock(BlockRead[] asked, int index, ReadBatch batch) {
+    if (index >= 0 && !asked[index].waitsForMemory()) {
+      asked[index].endAnswer(batch);
+    }
+  }
+
+  private void wantLeftOut() {
+    for (int i = leftOut.size() - 1; i >= 0; i--) {
+      wanted.addFirst(leftOut.get(i));
+    }
+    leftOut.clear();
+  }
+
+  private void leaveOut(BlockRead[] asked, int from, int to, long nowNs) {
+    for (int i = from; i < to; i++) {
+      askForRest(asked[i], nowNs);
+    }
+  }
+
+  /**
+   * The block or its rest is located after {@link #locateLeftOut}, unless that has taken too long.
+   */
+  void askForRest(BlockRead block, long nowNs) {
+    long maxAgeNs = timeoutNs + NS_PER_BYTE * block.locatedBytes();
+    if (block.ageNs(nowNs) > maxAgeNs) {
+      block.fail(FallbackReason.TIMEOUT, "answers come too slowly");
+      block.releaseMemory();
+    } else {
+      block.onWanted(nowNs);
+      leftOut.add(block);
+    }
+  }
+
+  /** Locates the blocks of which answers have left out something, before all others. */
+  void locateLeftOut(long nowNs) {
+    if (!leftOut.isEmpty()) {
+      wantLeftOut();
+      locateWanted(nowNs);
+    }
+  }
+
+  private void sendToTcp(BlockRead block, Located.Kind kind) {
+    FallbackReason reason =
+        switch (kind) {
+          case BUSY -> FallbackReason.PEER_BUSY;
+          case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
+          default -> FallbackReason.PEER_UNKNOWN_BLOCK;
+        };
+    if (waiting.remove(block)) {
+      context.sinks().cancel(block);
+    }
+    block.fail(reason, "peer answered " + kind);
+  }
+
+  /** Reads the piece at which the answer stands, unless its block is settled or has no memory. */
+  private void takePiece(BlockRead block, ReadBatch batch, long nowNs) {
+    if (block.isSettled() || block.waitsForMemory()) {
+      return;
+    }
+    if (located.leaseId() == 0 && located.lengthBytes() > 0) {
+      throw new MalformedMessageException("bad LOCATED: piece without a lease");
+    }
+    if (block.memory() == null && !tryTakeMemory(block, nowNs)) {
+      return;
+    }
+    int length = located.lengthBytes();
+    if (located.blockBytes() != block.blockBytes()
+        || located.blockOffset() != block.locatedBytes()
+        || (length == 0 && block.blockBytes() != 0)) {
+      throw new MalformedMessageException("bad LOCATED: piece out of order");
+    }
+    block.read(located, batch);
+  }
+
+  /** Takes memory for a block of which a piece is located first, or lets it wait, or use TCP. */
+  private boolean tryTakeMemory(BlockRead block, long nowNs) {
+    long bytes = located.blockBytes();
+    if (!context.sinks().canFit(bytes)) {
+      block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
+      return false;
+    }
+    FetchedBlock memory = context.sinks().tryTake(bytes);
+    if (memory == null) {
+      block.await(bytes, nowNs);
+      waiting.add(block);
+      context.sinks().await(block);
+      return false;
+    }
+    block.setMemory(memory, bytes);
+    return true;
+  }
+
+  /** A block that waited for memory has it, or has waited too long. */
+  void onMemory(BlockRead block) {
+    waiting.remove(block);
+    if (block.memory() == null) {
+      block.fail(FallbackReason.POOL_EMPTY, "no receive memory in time");
+    } else {
+      long nowNs = context.connections().nowNs();
+      block.onWanted(nowNs);
+      // It holds memory for which other blocks wait.
+      wanted.addFirst(block);
+      locateWanted(nowNs);
+    }
+  }
+
+  // RELEASE.
+
+  /** The READs of an answer are done: the next LOCATE takes its lease along. */
+  void addLease(long lease, long nowNs) {
+    sends.lock();
+    try {
+      if (leaseCount == leases.length) {
+        leases = Arrays.copyOf(leases, 2 * leaseCount);
+      }
+      if (leaseCount == 0) {
+        releaseDueNs = nowNs + LEASE_DELAY_NS;
+      }
+      if (!isReleasing) {
+        isReleasing = true;
+        context.connections().addReleasing(connection);
+      }
+      leases[leaseCount++] = lease;
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  private void dropLeases(int count) {
+    leaseCount -= count;
+    System.arraycopy(leases, count, leases, 0, leaseCount);
+  }
+
+  /**
+   * Releases the leases when no LOCATE has taken them along for a while.
+   *
+   * @return false when it must be called again
+   */
+  boolean releaseLeases(long nowNs) {
+    sends.lock();
+    try {
+      if (leaseCount == 0) {
+        isReleasing = false;
+        return true;
+      }
+      OutMessage message = nowNs - releaseDueNs < 0 || releaseOpen ? null : nextMessage();
+      if (message == null) {
+        return false;
+      }
+      int count = Math.min(leaseCount, Messages.maxLeases(MessageBuffers.MESSAGE_BYTES));
+      ByteBuffer out = Messages.beginRelease(message.bytes(), count);
+      for (int i = 0; i < count; i++) {
+        out.putLong(leases[i]);
+      }
+      dropLeases(count);
+      releaseOpen = true;
+      message.send(sends, out.position(), true, nowNs);
+      isReleasing = leaseCount > 0;
+      return !isReleasing;
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  /** Checks the answer to the RELEASE. */
+  void checkReleased(ByteBuffer answer) {
+    Messages.checkReleased(answer);
+    if (!releaseOpen) {
+      throw new MalformedMessageException("RELEASED without a RELEASE");
+    }
+  }
+
+  /** The answer to the RELEASE is read, and its receive posted again: the message is free. */
+  void endRelease(long nowNs) {
+    sends.lock();
+    try {
+      for (OutMessage message : messages) {
+        message.onReleased();
+      }
+      releaseOpen = false;
+    } finally {
+      sends.unlock();
+    }
+    locateWanted(nowNs);
+  }
+
+  // Deadlines and the end.
+
+  /** Whether blocks are to be located or wait, or messages or leases are not answered. */
+  boolean isWorking() {
+    if (!wanted.isEmpty() || !waiting.isEmpty()) {
+      return true;
+    }
+    sends.lock();
+    try {
+      return leaseCount > 0 || !messages[0].isFree() || !messages[1].isFree();
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  /** Whether an answer is overdue; under the lock of the send queue. */
+  boolean isOverdue(long nowNs) {
+    return messages[0].isOverdue(nowNs, timeoutNs) || messages[1].isOverdue(nowNs, timeoutNs);
+  }
+
+  /** Blocks that were wanted for too long use TCP. */
+  void failLate(long nowNs) {
+    // Those that answers leave out are in front of those that were never located.
+    wanted.removeIf(block -> failIfLate(block, nowNs));
+  }
+
+  private boolean failIfLate(BlockRead block, long nowNs) {
+    boolean late = nowNs - block.sinceNs() > timeoutNs;
+    if (late) {
+      block.fail(FallbackReason.TIMEOUT, "no LOCATE in time");
+      block.releaseMemory();
+    }
+    return late;
+  }
+
+  /** The connection is broken: adds its blocks to a list. */
+  void removeAll(List<BlockRead> to) {
+    for (OutMessage message : messages) {
+      if (message.blocks() != null) {
+        to.addAll(Arrays.asList(message.blocks()));
+      }
+    }
+    to.addAll(wanted);
+    to.addAll(leftOut);
+    to.addAll(waiting);
+    waiting.forEach(context.sinks()::cancel);
+    wanted.clear();
+    leftOut.clear();
+    waiting.clear();
+  }
+}

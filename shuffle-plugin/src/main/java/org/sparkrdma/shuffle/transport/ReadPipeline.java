@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.metrics.Counter;
+
+/**
+ * The READs of a reader's connection: posts those of each answer as far as the send queue and the
+ * window have room, and hands whole blocks to their requests. Confined to the agent.
+ */
+final class ReadPipeline {
+  /** Entries that READs leave to messages. */
+  private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
+
+  /** READs without progress for so long leave the window. */
+  private static final long STALL_NS = 1_000_000_000;
+
+  private final ReadConnection connection;
+  private final ConnectionResources context;
+  private final SendQueue sends;
+  private final LocateExchange exchange;
+  private final List<ReadBatch> batches = new ArrayList<>();
+
+  /** A batch that is done, for the next answer; null without one. */
+  private ReadBatch spare;
+
+  /** Batches with READs to post. */
+  private final ArrayDeque<ReadBatch> unposted = new ArrayDeque<>();
+
+  /** Whether it waits for its turn in {@link ReadWindow}. */
+  private boolean waitsForWindow;
+
+  /** Times at which READs were posted, by their numbers; they complete in order. */
+  private final long[] postedNs = new long[ReadConnection.SEND_DEPTH];
+
+  private int readsPosted;
+  private int readsDone;
+
+  /** Bytes of posted READs that the window counts. */
+  private long windowBytes;
+
+  /**
+   * Bytes of posted READs that have left the window, because they made no progress. They complete
+   * before later ones, and none is posted until then.
+   */
+  private long stalledBytes;
+
+  ReadPipeline(
+      ReadConnection connection,
+      ConnectionResources context,
+      SendQueue sends,
+      LocateExchange exchange) {
+    this.connection = connection;
+    this.context = context;
+    this.sends = sends;
+    this.exchange = exchange;
+  }
+
+  /** A batch for the READs of an answer, which the caller begins. */
+  ReadBatch add(int blocks) {
+    ReadBatch batch = spare == null ? new ReadBatch(blocks) : spare;
+    spare = null;
+    batches.add(batch);
+    return batch;
+  }
+
+  /** The answer of a batch was read. */
+  void read(ReadBatch batch, long nowNs) {
+    if (batch.nextRead() >= 0) {
+      unposted.add(batch);
+    }
+    if (!waitsForWindow) {
+      postReads(false);
+    }
+    passOn(batch, nowNs);
+  }
+
+  /**
+   * Posts READs as far as the send queue and the window have room.
+   *
+   * @param first whether it is the first one that waits for the window
+   * @return false when it must still wait for the window
+   */
+  boolean postReads(boolean first) {
+    if (connection.hasEnded() || stalledBytes > 0) {
+      waitsForWindow = false;
+      return true;
+    }
+    long nowNs = context.connections().nowNs();
+    int posted = 0;
+    boolean hasWindow = true;
+    sends.lock();
+    try {
+      while (hasWindow && !unposted.isEmpty() && sends.room() > MESSAGE_ENTRIES) {
+        ReadBatch batch = unposted.peek();
+        int read = batch.nextRead();
+        if (!sends.canGather()) {
+          break;
+        } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
+          sends.read(batch, read, nowNs);
+          batch.onPosted(nowNs);
+          windowBytes += batch.lengthBytes(read);
+          postedNs[readsPosted++ & ReadConnection.SEND_DEPTH - 1] = nowNs;
+          posted++;
+          if (batch.nextRead() < 0) {
+            unposted.poll();
+          }
+        } else {
+          hasWindow = false;
+        }
+      }
+      sends.post();
+    } finally {
+      sends.unlock();
+    }
+    waitsForWindow = !hasWindow;
+    if (posted > 0) {
+      context.counters().add(Counter.RDMA_READS_POSTED, posted);
+      context.connections().expectCompletion(nowNs);
+    }
+    return hasWindow;
+  }
+
+  /** The next READ of a batch has completed. */
+  void onReadDone(ReadBatch batch, long nowNs) {
+    readsDone++;
+    int bytes = batch.onReadDone();
+    if (stalledBytes > 0) {
+      stalledBytes -= bytes;
+    } else {
+      leaveWindow(bytes);
+    }
+    if (batch.readsDone() == 1) {
+      context.counters().readLatency().record(nowNs - batch.postedNs());
+    }
+    passOn(batch, nowNs);
+    if (!unposted.isEmpty() && !waitsForWindow) {
+      postReads(false);
+    }
+  }
+
+  private void leaveWindow(long bytes) {
+    windowBytes -= bytes;
+    context.window().release(bytes);
+  }
+
+  /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
+  private void passOn(ReadBatch batch, long nowNs) {
+    BlockRead block = batch.pollDone();
+    while (block != null) {
+      if (block.isSettled()) {
+        block.releaseMemory();
+      } else if (block.isLocated()) {
+        block.deliver();
+        connection.peer().onRead();
+      } else {
+        exchange.askForRest(block, nowNs);
+      }
+      block = batch.pollDone();
+    }
+    if (batch.isDone() && batches.remove(batch)) {
+      if (batch.leaseId() != 0) {
+        exchange.addLease(batch.leaseId(), nowNs);
+      }
+      batch.clear();
+      spare = batch;
+    }
+    exchange.locateLeftOut(nowNs);
+  }
+
+  // Deadlines and the end.
+
+  /** Whether READs are open. */
+  boolean isWorking() {
+    return !batches.isEmpty();
+  }
+
+  /** READs that found no room in time are no fault of the peer: their blocks use TCP. */
+  void endLate(long nowNs) {
+    unposted.removeIf(batch -> endIfLate(batch, nowNs));
+  }
+
+  private boolean endIfLate(ReadBatch batch, long nowNs) {
+    boolean late = nowNs - batch.postUntilNs() > 0;
+    if (late) {
+      batch.endPosting();
+      passOn(batch, nowNs);
+    }
+    return late;
+  }
+
+  /** READs that make no progress leave the window; under the lock of the send queue. */
+  void checkProgress(long nowNs) {
+    if (windowBytes > 0 && sends.isStalled(nowNs, STALL_NS)) {
+      stalledBytes = windowBytes;
+      leaveWindow(windowBytes);
+    }
+  }
+
+  /** Whether the oldest READ has not completed in this time. */
+  boolean isOverdue(long nowNs, long timeoutNs) {
+    return readsDone != readsPosted
+        && nowNs - postedNs[readsDone & ReadConnection.SEND_DEPTH - 1] > timeoutNs;
+  }
+
+  /** The connection is broken: adds the blocks whose READs are not done to a list. */
+  void addUnfinished(List<BlockRead> to) {
+    for (ReadBatch batch : batches) {
+      batch.addUnfinished(to);
+    }
+  }
+
+  /** The queue pair is destroyed. */
+  void onDestroyed() {
+    context.window().remove(this);
+    leaveWindow(windowBytes);
+    batches.clear();
+  }
+}
