@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.benchmarks.broadcast.BroadcastCommand;
+import org.sparkrdma.benchmarks.chart.ChartCommand;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
 import org.sparkrdma.benchmarks.jobs.JobCommand;
 import org.sparkrdma.benchmarks.jobs.RegressCommand;
@@ -26,6 +27,7 @@ class ScriptHelpTest {
   static Stream<Arguments> commands() {
     return Stream.of(
         Arguments.of("bench broadcast", BroadcastCommand.commandLine(), "default "),
+        Arguments.of("bench chart", ChartCommand.commandLine(), "default "),
         Arguments.of("bench compare", CompareCommand.commandLine(), "default "),
         Arguments.of("bench groupby", JobCommand.commandLine(), "default "),
         Arguments.of("bench regress", RegressCommand.commandLine(), "default "),

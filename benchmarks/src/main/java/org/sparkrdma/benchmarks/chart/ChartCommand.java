@@ -43,7 +43,7 @@ public final class ChartCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("bench", "./bench chart --help", new ChartCommand());
   }
 

@@ -17,7 +17,6 @@ import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 import org.sparkrdma.launch.Refusal;
-import org.sparkrdma.launch.ScriptHelp;
 
 class ChartCommandTest {
   private static final Path CHARTS = Path.of("../docs/charts");
@@ -68,7 +67,6 @@ class ChartCommandTest {
 
   @Test
   void shouldRefuseMetricsAndFilesThatHaveNoRatio() throws Exception {
-    ScriptHelp.assertExplains("bench chart", ChartCommand.commandLine(), "default "::concat);
     assertThat(refusal("--metrics", "speed", report.toString()))
         .isEqualTo(
             "--metrics has 'speed': give some of wall,fetch wait,executor CPU,GC,peak memory");
