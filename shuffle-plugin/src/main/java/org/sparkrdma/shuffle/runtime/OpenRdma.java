@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.Identity;
+import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
@@ -128,7 +129,7 @@ record OpenRdma(
           open.budget(),
           open.limit(),
           open.machine(),
-          RdmaTransport.needs(limited, open.device(), open.budget()));
+          new MemoryPlan(limited, open.budget().limitBytes()).needs(open.device()));
       return RdmaTransport.open(
           limited, settings.serve(), environment(env, resolver, settings, counters, open));
     };

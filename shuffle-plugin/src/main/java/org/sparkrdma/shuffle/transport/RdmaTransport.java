@@ -6,7 +6,6 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,7 +14,6 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -25,13 +23,11 @@ import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
-import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -40,7 +36,6 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
 
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
@@ -66,17 +61,6 @@ public final class RdmaTransport implements StartedTransport {
 
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
   private static final int BACKLOG = 1_024;
-
-  /** Four of the reader's end, three of the server's, and one of its set-up. */
-  private static final int MAX_BUFFERS_PER_PEER = 8;
-
-  private static final int MIN_MESSAGES = 16;
-  private static final int SLAB_BYTES = 4 << 20;
-
-  /** Part of the budget that receive memory leaves to others. */
-  private static final int SERVE_PART = 8;
-
-  private static final int READER_ENTRIES = ReadConnection.SEND_DEPTH + 2;
 
   private final TransportSettings settings;
   private final Consumer<String> outOfService;
@@ -130,7 +114,7 @@ public final class RdmaTransport implements StartedTransport {
       Consumer<Thread> threadStart)
       throws VerbsException {
     requireAccessControl(environment.device().info(), settings.fabricTrusted());
-    requireMemory(environment.budget(), settings, serveSettings);
+    new MemoryPlan(settings, environment.budget().limitBytes()).require(serveSettings);
     ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
     try {
       RdmaTransport opened = new RdmaTransport(settings, serveSettings, environment, servers, made);
@@ -171,63 +155,6 @@ public final class RdmaTransport implements StartedTransport {
     }
   }
 
-  /**
-   * Rejects a limit of pinned memory under which nothing could be read or served.
-   *
-   * @throws VerbsException that names the setting to raise
-   */
-  public static void requireMemory(
-      PinnedBudget budget, TransportSettings settings, ServeSettings serve) throws VerbsException {
-    boolean sends = budget.limitBytes() >= MIN_MESSAGES * MessageBuffers.MESSAGE_BYTES;
-    boolean reads = receiveBytes(budget, settings) >= 2L * settings.chunkBytes();
-    boolean serves =
-        serve.mode() != ServeSettings.Mode.COPY || budget.limitBytes() >= 4L * serve.slotBytes();
-    if (sends && reads && serves) {
-      return;
-    }
-    throw new VerbsException(
-        "register",
-        "the memory that this executor may pin, "
-            + budget.limitBytes()
-            + " bytes, is too little: raise spark.shuffle.rdma.pinned.max");
-  }
-
-  private static long receiveBytes(PinnedBudget budget, TransportSettings settings) {
-    return Math.min(settings.poolBytes(), budget.limitBytes() - budget.limitBytes() / SERVE_PART);
-  }
-
-  /** Chunks of receive memory that are registered with one call. */
-  private static int chunksPerSlab(PinnedBudget budget, TransportSettings settings) {
-    long slabBytes = Math.min(SLAB_BYTES, receiveBytes(budget, settings) / 4);
-    return (int) Math.max(1, slabBytes / settings.chunkBytes());
-  }
-
-  private static Set<AccessFlag> receiveAccess(Transport transport, TransportSettings settings) {
-    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-    if (transport == Transport.IWARP) {
-      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
-      access.add(AccessFlag.REMOTE_WRITE);
-    }
-    if (settings.relaxedOrdering()) {
-      access.add(AccessFlag.RELAXED_ORDERING);
-    }
-    return access;
-  }
-
-  /** Objects and memory that a transport with one connection has on this device, at least. */
-  public static ExecutorNeeds needs(
-      TransportSettings settings, Device device, PinnedBudget budget) {
-    int depth = CompletionQueues.depth(device, READER_ENTRIES);
-    return new ExecutorNeeds(
-        depth,
-        ReadConnection.SEND_DEPTH,
-        2,
-        CompletionQueues.ringBytes(depth)
-            + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
-        MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES
-            + (long) chunksPerSlab(budget, settings) * settings.chunkBytes());
-  }
-
   private RdmaTransport(
       TransportSettings settings,
       ServeSettings serveSettings,
@@ -242,7 +169,9 @@ public final class RdmaTransport implements StartedTransport {
     OpenDevice open = new OpenDevice(device, domain, env.budget(), env.nanoClock());
     channel = push(made, device.createCompletionChannel());
     completions =
-        push(made, new CompletionQueues(open, channel, env.completionVector(), READER_ENTRIES));
+        push(
+            made,
+            new CompletionQueues(open, channel, env.completionVector(), MemoryPlan.READER_ENTRIES));
     manager = push(made, device.createConnectionManager(channel));
     if (settings.packets().trafficClass().isPresent()) {
       manager.setTrafficClass(settings.packets().trafficClass().getAsInt());
@@ -253,20 +182,20 @@ public final class RdmaTransport implements StartedTransport {
             device.info().name());
       }
     }
-    int maxBuffers = settings.maxConnections() * MAX_BUFFERS_PER_PEER;
-    messageBuffers = push(made, new MessageBuffers(open, maxBuffers));
+    MemoryPlan plan = new MemoryPlan(settings, env.budget().limitBytes());
+    messageBuffers = push(made, new MessageBuffers(open, plan.maxBuffers()));
     receiveMemory =
         push(
             made,
             new RegisteredPool(
                 open,
-                receiveAccess(device.info().transport(), settings),
+                plan.receiveAccess(device.info().transport()),
                 settings.chunkBytes(),
-                chunksPerSlab(env.budget(), settings),
-                receiveBytes(env.budget(), settings)));
+                plan.chunksPerSlab(),
+                plan.receiveBytes()));
     sinks = new SinkPool(receiveMemory, env.counters());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
-    env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
+    env.budget().reserve(plan.receiveBytes() / 2);
     commands = new AgentCommands(channel);
     connections = new Connections(new Owner());
     server =

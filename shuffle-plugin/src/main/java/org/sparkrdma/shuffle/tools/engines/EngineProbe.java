@@ -26,7 +26,7 @@ import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.serve.FileProbe;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -142,10 +142,9 @@ public final class EngineProbe {
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
-      TransportSettings transport = settings.transport(limit.bytes());
-      Preflight.check(
-          device, budget, limit, machine, RdmaTransport.needs(transport, device, budget));
-      RdmaTransport.requireMemory(budget, transport, settings.serve());
+      MemoryPlan plan = new MemoryPlan(settings.transport(limit.bytes()), budget.limitBytes());
+      Preflight.check(device, budget, limit, machine, plan.needs(device));
+      plan.require(settings.serve());
       return registerFiles(device);
     }
   }
