@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -47,14 +45,6 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 public final class RdmaTransport implements StartedTransport {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
-  /** Interval between calls of {@link #check}. */
-  public static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
-
-  private static final int MIN_CHECKS_FOR_HANG = 5;
-
-  /** An address may be missing for a moment, as while its interface is configured again. */
-  private static final int MISSED_CHECKS = 2;
-
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
   private static final int CLOSE_STEPS = 9;
   private static final String STOPS = "the executor stops";
@@ -62,7 +52,6 @@ public final class RdmaTransport implements StartedTransport {
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
   private static final int BACKLOG = 1_024;
 
-  private final TransportSettings settings;
   private final Consumer<String> outOfService;
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
@@ -78,6 +67,7 @@ public final class RdmaTransport implements StartedTransport {
   private final Connections connections;
   private final Agent agent;
   private final Thread agentThread;
+  private final TransportWatchdog watchdog;
 
   /** Requests with blocks that are not settled. */
   private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
@@ -85,9 +75,6 @@ public final class RdmaTransport implements StartedTransport {
   /** Reason for which no block is fetched any more; null while RDMA is in use. */
   private volatile String unusable;
 
-  private int missedChecks;
-  private long seenTurns;
-  private int unchangedChecks;
   private int closedSteps;
 
   /**
@@ -162,7 +149,6 @@ public final class RdmaTransport implements StartedTransport {
       Function<ServerParameters, BlockServer> servers,
       ArrayDeque<AutoCloseable> made)
       throws VerbsException {
-    this.settings = settings;
     outOfService = env.outOfService();
     Device device = env.device();
     domain = push(made, device.allocateProtectionDomain());
@@ -222,6 +208,7 @@ public final class RdmaTransport implements StartedTransport {
     server.start();
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
+    watchdog = new TransportWatchdog(context, agent, agentThread);
   }
 
   private static <T extends AutoCloseable> T push(ArrayDeque<AutoCloseable> made, T resource) {
@@ -306,39 +293,11 @@ public final class RdmaTransport implements StartedTransport {
     server.unregisterShuffle(shuffleId);
   }
 
-  /**
-   * Checks that the agent takes turns, and that this host still has the addresses of the listeners:
-   * peers know them, so the loss of one needs a new start. An agent that hangs in a call of the
-   * device loses RDMA. It counts checks instead of time: after a pause of the whole process one
-   * check finds the agent where it was, and the next one does not. One thread calls this, each
-   * {@link #CHECK_INTERVAL}.
-   */
   @Override
   public void check() {
-    long turns = agent.turns();
-    unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;
-    seenTurns = turns;
-    long limit = Math.max(MIN_CHECKS_FOR_HANG, settings.requestTimeout().dividedBy(CHECK_INTERVAL));
-    if (unchangedChecks == limit) {
-      Throwable stack = new Throwable("stack of " + agentThread.getName());
-      stack.setStackTrace(agentThread.getStackTrace());
-      LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
-      lose("the transport agent hangs in a call of the device");
-    }
-    boolean present = endpoint().addresses().stream().allMatch(RdmaTransport::isOfThisHost);
-    missedChecks = present ? 0 : missedChecks + 1;
-    if (unusable == null && missedChecks == MISSED_CHECKS) {
-      lose("an address of the listeners was removed: device=" + context.info().name());
-    }
-  }
-
-  /** Kernels report the loss of an address with RoCE only. */
-  private static boolean isOfThisHost(ListenerAddress listener) {
-    try {
-      return NetworkInterface.getByInetAddress(listener.network().address()) != null;
-    } catch (SocketException e) {
-      LOG.debug("Addresses of this host are not known", e);
-      return true;
+    String reason = watchdog.check();
+    if (reason != null && unusable == null) {
+      lose(reason);
     }
   }
 
