@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.EnumSet;
 import java.util.Set;
+import org.sparkrdma.memory.OpenDevice;
+import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -72,14 +74,28 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
     return Math.min(settings.poolBytes(), limitBytes - limitBytes / SERVE_PART);
   }
 
+  /** Maximum bytes of posted READs; the longest READ is one chunk. */
+  long windowBytes() {
+    return Math.max(settings.readBytesInFlight(), settings.chunkBytes());
+  }
+
+  /** Creates the pool of receive memory, in which nothing is registered yet. */
+  RegisteredPool receiveMemory(OpenDevice on) {
+    return new RegisteredPool(
+        on,
+        receiveAccess(on.device().info().transport()),
+        settings.chunkBytes(),
+        chunksPerSlab(),
+        receiveBytes());
+  }
+
   /** Chunks of receive memory that are registered with one call. */
-  int chunksPerSlab() {
+  private int chunksPerSlab() {
     long slabBytes = Math.min(SLAB_BYTES, receiveBytes() / 4);
     return (int) Math.max(1, slabBytes / settings.chunkBytes());
   }
 
-  /** Access that READs need to receive memory. */
-  Set<AccessFlag> receiveAccess(Transport transport) {
+  private Set<AccessFlag> receiveAccess(Transport transport) {
     EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
     if (transport == Transport.IWARP) {
       // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.

@@ -21,6 +21,7 @@ import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
+import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
@@ -46,36 +47,29 @@ public final class RdmaTransport implements StartedTransport {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
   private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
-  private static final int CLOSE_STEPS = 9;
   private static final String STOPS = "the executor stops";
 
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
   private static final int BACKLOG = 1_024;
 
   private final Consumer<String> outOfService;
-  private final ProtectionDomain domain;
-  private final CompletionChannel channel;
-  private final ConnectionManager manager;
-  private final CompletionQueues completions;
-  private final MessageBuffers messageBuffers;
   private final RegisteredPool receiveMemory;
-  private final SinkPool sinks;
+  private final AgentCommands commands;
   private final BlockServer server;
   private final ConnectionResources context;
   private final ReadPeers peers;
-  private final AgentCommands commands;
-  private final Connections connections;
   private final Agent agent;
   private final Thread agentThread;
   private final TransportWatchdog watchdog;
+
+  /** Closes what was made, the last first, each within a limit; it throws to be called again. */
+  private final ArrayDeque<Consumer<Duration>> made;
 
   /** Requests with blocks that are not settled. */
   private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
 
   /** Reason for which no block is fetched any more; null while RDMA is in use. */
   private volatile String unusable;
-
-  private int closedSteps;
 
   /**
    * Builds and starts a transport.
@@ -101,11 +95,13 @@ public final class RdmaTransport implements StartedTransport {
       Consumer<Thread> threadStart)
       throws VerbsException {
     requireAccessControl(environment.device().info(), settings.fabricTrusted());
-    new MemoryPlan(settings, environment.budget().limitBytes()).require(serveSettings);
-    ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
+    MemoryPlan plan = new MemoryPlan(settings, environment.budget().limitBytes());
+    plan.require(serveSettings);
+    ArrayDeque<Consumer<Duration>> made = new ArrayDeque<>();
     try {
-      RdmaTransport opened = new RdmaTransport(settings, serveSettings, environment, servers, made);
+      RdmaTransport opened = new RdmaTransport(plan, serveSettings, environment, servers, made);
       threadStart.accept(opened.agentThread);
+      made.push(opened::endAgent);
       return opened;
     } catch (VerbsException | RuntimeException e) {
       while (!made.isEmpty()) {
@@ -115,10 +111,10 @@ public final class RdmaTransport implements StartedTransport {
     }
   }
 
-  private static void closeQuietly(AutoCloseable resource) {
+  private static void closeQuietly(Consumer<Duration> resource) {
     try {
-      resource.close();
-    } catch (Exception e) {
+      resource.accept(STOP_LIMIT);
+    } catch (RuntimeException e) {
       LOG.warn("Cannot close a resource after a failed start", e);
     }
   }
@@ -143,85 +139,80 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   private RdmaTransport(
-      TransportSettings settings,
+      MemoryPlan plan,
       ServeSettings serveSettings,
       TransportEnvironment env,
       Function<ServerParameters, BlockServer> servers,
-      ArrayDeque<AutoCloseable> made)
+      ArrayDeque<Consumer<Duration>> made)
       throws VerbsException {
+    this.made = made;
     outOfService = env.outOfService();
+    TransportSettings settings = plan.settings();
     Device device = env.device();
-    domain = push(made, device.allocateProtectionDomain());
-    OpenDevice open = new OpenDevice(device, domain, env.budget(), env.nanoClock());
-    channel = push(made, device.createCompletionChannel());
-    completions =
-        push(
-            made,
-            new CompletionQueues(open, channel, env.completionVector(), MemoryPlan.READER_ENTRIES));
-    manager = push(made, device.createConnectionManager(channel));
-    if (settings.packets().trafficClass().isPresent()) {
-      manager.setTrafficClass(settings.packets().trafficClass().getAsInt());
-      if (!device.info().can(Capability.TRAFFIC_CLASS)) {
-        LOG.warn(
-            "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
-            device.info().engine(),
-            device.info().name());
-      }
-    }
-    MemoryPlan plan = new MemoryPlan(settings, env.budget().limitBytes());
-    messageBuffers = push(made, new MessageBuffers(open, plan.maxBuffers()));
-    receiveMemory =
-        push(
-            made,
-            new RegisteredPool(
-                open,
-                plan.receiveAccess(device.info().transport()),
-                settings.chunkBytes(),
-                plan.chunksPerSlab(),
-                plan.receiveBytes()));
-    sinks = new SinkPool(receiveMemory, env.counters());
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    made.push(limit -> closeDomain(domain));
+    OpenDevice on = new OpenDevice(device, domain, env.budget(), env.nanoClock());
+    receiveMemory = plan.receiveMemory(on);
+    made.push(limit -> receiveMemory.close());
+    SinkPool sinks = new SinkPool(receiveMemory, env.counters());
+    made.push(limit -> sinks.closeOpenChunk());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
     env.budget().reserve(plan.receiveBytes() / 2);
+    MessageBuffers messageBuffers = new MessageBuffers(on, plan.maxBuffers());
+    made.push(limit -> messageBuffers.close());
+    CompletionChannel channel = device.createCompletionChannel();
+    made.push(limit -> channel.close());
+    CompletionQueues completions =
+        new CompletionQueues(on, channel, env.completionVector(), MemoryPlan.READER_ENTRIES);
+    made.push(limit -> completions.close());
+    ConnectionManager manager = device.createConnectionManager(channel);
+    made.push(limit -> manager.close());
+    setTrafficClass(manager, settings.packets(), device.info());
     commands = new AgentCommands(channel);
-    connections = new Connections(new Owner());
     server =
-        push(
-            made,
-            servers.apply(
-                new ServerParameters(
-                    serveSettings, env.outputs(), open, env.counters(), commands::execute)));
-    Identity self = env.identity().apply(listen(env.addresses(), settings.listenPort()));
+        servers.apply(
+            new ServerParameters(
+                serveSettings, env.outputs(), on, env.counters(), commands::execute));
+    made.push(this::endServer);
     context =
         new ConnectionResources(
             settings,
-            open,
-            self,
+            on,
+            env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
             completions,
             messageBuffers,
             sinks,
-            new ReadWindow(Math.max(settings.readBytesInFlight(), settings.chunkBytes())),
+            new ReadWindow(plan.windowBytes()),
             env.counters(),
-            connections);
+            new Connections(new Owner()));
     peers = new ReadPeers(context, manager, env.addresses());
     ServePeers servePeers = new ServePeers(context, server);
-    agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);
     server.start();
+    agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
     watchdog = new TransportWatchdog(context, agent, agentThread);
   }
 
-  private static <T extends AutoCloseable> T push(ArrayDeque<AutoCloseable> made, T resource) {
-    made.push(resource);
-    return resource;
+  private static void setTrafficClass(
+      ConnectionManager manager, PacketSettings packets, DeviceInfo device) {
+    if (packets.trafficClass().isPresent()) {
+      manager.setTrafficClass(packets.trafficClass().getAsInt());
+      if (!device.can(Capability.TRAFFIC_CLASS)) {
+        LOG.warn(
+            "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
+            device.engine(),
+            device.name());
+      }
+    }
   }
 
   /**
    * Listens on every address. A later address that cannot be used is left out: peers then use
    * another one.
    */
-  private List<ListenerAddress> listen(List<NetworkAddress> addresses, int port)
-      throws VerbsException {
+  private static List<ListenerAddress> listen(
+      ConnectionManager manager, List<NetworkAddress> addresses, int port) throws VerbsException {
     List<ListenerAddress> opened = new ArrayList<>();
     for (NetworkAddress network : addresses) {
       if (opened.size() == Endpoint.MAX_ADDRESSES) {
@@ -253,9 +244,11 @@ public final class RdmaTransport implements StartedTransport {
     if (unusable == null) {
       ReadConnection connection = peers.postedByTasks(request.endpoint().incarnation());
       int asked =
-          connection == null ? 0 : connection.tryLocate(request, context.nanoClock().getAsLong());
+          connection == null
+              ? 0
+              : connection.tryLocate(request, context.device().nanoClock().getAsLong());
       if (asked < request.ranges().size()) {
-        commands.execute(() -> peers.fetch(request, asked, connections.nowNs()));
+        commands.execute(() -> peers.fetch(request, asked, context.connections().nowNs()));
       }
     }
     String reason = unusable;
@@ -312,18 +305,9 @@ public final class RdmaTransport implements StartedTransport {
 
   /** The same with another limit of the wait for the agent, and of that for the disks. */
   synchronized void close(Duration limit) {
-    for (; closedSteps < CLOSE_STEPS; closedSteps++) {
-      switch (closedSteps) {
-        case 0 -> endAgent(limit);
-        case 1 -> destroyConnections();
-        case 2 -> endServer(limit);
-        case 3 -> manager.close();
-        case 4 -> completions.close();
-        case 5 -> channel.close();
-        case 6 -> messageBuffers.close();
-        case 7 -> closeReceiveMemory();
-        default -> closeDomain();
-      }
+    while (!made.isEmpty()) {
+      made.peek().accept(limit);
+      made.pop();
     }
   }
 
@@ -334,10 +318,7 @@ public final class RdmaTransport implements StartedTransport {
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
     failOpen(STOPS);
-  }
-
-  private void destroyConnections() {
-    connections.destroyAll();
+    context.connections().destroyAll();
     commands.run();
   }
 
@@ -347,12 +328,7 @@ public final class RdmaTransport implements StartedTransport {
     }
   }
 
-  private void closeReceiveMemory() {
-    sinks.closeOpenChunk();
-    receiveMemory.close();
-  }
-
-  private void closeDomain() {
+  private void closeDomain(ProtectionDomain domain) {
     if (receiveMemory.chunksOut() == 0) {
       domain.close();
     } else {
@@ -373,14 +349,9 @@ public final class RdmaTransport implements StartedTransport {
     return commands;
   }
 
-  /** Used by tests, on the agent's thread. */
-  Connections connections() {
-    return connections;
-  }
-
-  /** Bytes of READs that the window counts. Used by tests. */
-  long windowBytes() {
-    return context.window().postedBytes();
+  /** Used by tests. */
+  ConnectionResources context() {
+    return context;
   }
 
   /** Bytes of registered receive memory. Used by tests. */

@@ -71,7 +71,7 @@ class PausedReadsTest {
   /** All deadlines are over, so no connection has work. */
   private void assertIdle() throws Exception {
     fabric.run(20_000 * MS);
-    assertThat(reader.transport().windowBytes()).isZero();
+    assertThat(reader.transport().context().window().postedBytes()).isZero();
     assertThat(new ObjectWalk().from(reader.transport()))
         .filteredOn(object -> object instanceof ReadConnection open && open.isUsable())
         .noneMatch(connection -> ((ReadConnection) connection).isBusy());
@@ -223,7 +223,7 @@ class PausedReadsTest {
       start(6, blockBytes, "reads.bytes.max", maxBytes + "", "request.timeout", timeout);
       fabric.delayReads(
           from -> {
-            assertThat(reader.transport().windowBytes()).isBetween(1L, maxBytes);
+            assertThat(reader.transport().context().window().postedBytes()).isBetween(1L, maxBytes);
             boolean well = from == executor(1) || from == executor(2) || random.nextInt(8) > 0;
             long delayNs = random.nextInt(8) == 0 ? VirtualFabric.LOST : random.nextInt(4_000) * MS;
             return well ? 0 : delayNs;

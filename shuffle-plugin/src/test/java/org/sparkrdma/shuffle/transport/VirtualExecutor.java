@@ -321,7 +321,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Connections of both directions, in any state. */
   int connections() {
-    return transport.connections().count();
+    return transport.context().connections().count();
   }
 
   /** Connection requests that it has sent. */
