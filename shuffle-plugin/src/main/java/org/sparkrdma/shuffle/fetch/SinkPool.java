@@ -2,6 +2,8 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -99,7 +101,7 @@ public final class SinkPool {
     waiting.add(waiter);
   }
 
-  /** The block waits no longer, because its connection ends. */
+  /** The block waits no longer. */
   public void cancel(Waiter waiter) {
     waiting.remove(waiter);
   }
@@ -107,6 +109,11 @@ public final class SinkPool {
   /** Whether blocks wait. */
   public boolean hasWaiters() {
     return !waiting.isEmpty();
+  }
+
+  /** The blocks that wait, in order. */
+  public Collection<Waiter> waiters() {
+    return Collections.unmodifiableCollection(waiting);
   }
 
   /**

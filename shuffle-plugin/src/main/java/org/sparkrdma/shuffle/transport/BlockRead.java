@@ -12,13 +12,18 @@ import org.sparkrdma.shuffle.wire.Located;
  * LOCATE, which the task may send.
  *
  * <pre>
- *  WANTED ──LOCATE──► LOCATING ──LOCATED──► READING ──READs done──► SETTLED
+ *  WANTED ──LOCATE──► LOCATING ──LOCATED──► READING ──READs done──► ENDED (delivered)
  *    ▲ ▲ ▲              │    │                │
  *    │ │ └── left out ──┘    │ no memory      │
  *    │ └────── memory ─── WAITING             │
  *    └───────── rest of a long block ─────────┘
- *  any state ──fault or time-out──► SETTLED (by TCP)
+ *  any state but READING ──fault or time-out──► ENDED (by TCP)
  * </pre>
+ *
+ * <p>Each state has one container: the blocks that {@link LocateExchange} wants, the {@link
+ * OutMessage} that names it, the queue of {@link SinkPool}, its {@link ReadBatch}. A block that
+ * fails while it is read is settled, but it stays in its batch until its READs are done or the
+ * queue pair is destroyed: they write its memory. In no other state can a READ do that.
  */
 final class BlockRead implements SinkPool.Waiter {
   private enum State {
@@ -26,13 +31,17 @@ final class BlockRead implements SinkPool.Waiter {
     LOCATING,
     WAITING,
     READING,
-    SETTLED
+    ENDED
   }
 
   private final LocateExchange exchange;
   private final FetchRequest request;
   private final int index;
   private State state = State.WANTED;
+
+  /** Whether it is delivered or sent to TCP. */
+  private boolean settled;
+
   private long blockBytes = -1;
   private long firstAskedNs;
 
@@ -42,7 +51,7 @@ final class BlockRead implements SinkPool.Waiter {
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
 
-  /** Index of its last READ in the batch of its last answer. */
+  /** Index of its last READ in its batch. */
   private int lastRead;
 
   /** Time since which it is wanted, or waits for memory. */
@@ -66,8 +75,12 @@ final class BlockRead implements SinkPool.Waiter {
     return index;
   }
 
+  boolean isOf(LocateExchange other) {
+    return exchange == other;
+  }
+
   boolean isSettled() {
-    return state == State.SETTLED;
+    return settled;
   }
 
   /** A LOCATE names it. */
@@ -76,6 +89,11 @@ final class BlockRead implements SinkPool.Waiter {
       firstAskedNs = nowNs;
     }
     state = State.LOCATING;
+  }
+
+  /** Whether the answer to its LOCATE has named it not yet. */
+  boolean isLocating() {
+    return state == State.LOCATING;
   }
 
   /** It is to be located: now first, or its rest, or because an answer has left it out. */
@@ -122,19 +140,17 @@ final class BlockRead implements SinkPool.Waiter {
 
   /** Adds READs of the piece at which an answer stands to the batch of the answer. */
   void read(Located.Decoder piece, ReadBatch batch) {
-    state = State.READING;
+    if (state != State.READING) {
+      state = State.READING;
+      batch.add(this);
+    }
     int length = piece.lengthBytes();
-    batch.read(memory, piece.address(), piece.remoteKey(), locatedBytes, length);
+    lastRead = batch.read(memory, piece.address(), piece.remoteKey(), locatedBytes, length);
     locatedBytes += length;
     memory.addCopied(piece.isCopied() ? length : 0);
     for (int i = 0; i < piece.sumCount(); i++) {
       memory.addSum(piece.checksumKind(), piece.sumEnd(i), piece.sum(i));
     }
-  }
-
-  /** No more pieces of it are in the answer of a batch, to which all of its READs were added. */
-  void endAnswer(ReadBatch batch) {
-    lastRead = batch.add(this);
   }
 
   /** It waits until it has memory: it is located again then. */
@@ -159,27 +175,29 @@ final class BlockRead implements SinkPool.Waiter {
     return lastRead;
   }
 
-  /** Hands the whole block to the request. */
+  /** Its READs are done, and all of its bytes are there: hands it to the request. */
   void deliver() {
     FetchedBlock whole = memory;
     memory = null;
-    state = State.SETTLED;
+    settled = true;
+    state = State.ENDED;
     request.onFetched(index, whole);
   }
 
-  /**
-   * Sends the block to TCP, unless it is settled. Its memory stays until {@link #releaseMemory},
-   * because READs may still write it.
-   */
+  /** Sends it to TCP, unless it is settled. If it is read, its memory stays until {@link #end}. */
   void fail(FallbackReason reason, String detail) {
-    if (state != State.SETTLED) {
-      state = State.SETTLED;
+    if (!settled) {
+      settled = true;
+      if (state != State.READING) {
+        end();
+      }
       request.onFailed(index, reason, detail);
     }
   }
 
   /** No READ writes its memory any more. */
-  void releaseMemory() {
+  void end() {
+    state = State.ENDED;
     if (memory != null) {
       memory.release();
       memory = null;

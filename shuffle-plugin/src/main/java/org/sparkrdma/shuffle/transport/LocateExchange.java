@@ -11,6 +11,7 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -46,11 +47,6 @@ final class LocateExchange {
   private final Locate.Encoder locate = new Locate.Encoder();
   private final Located.Decoder located = new Located.Decoder();
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
-  private final List<BlockRead> leftOut = new ArrayList<>();
-
-  /** Blocks that wait for memory. */
-  private final List<BlockRead> waiting = new ArrayList<>();
-
   private long ids;
   private long[] leases = new long[4];
   private int leaseCount;
@@ -231,8 +227,6 @@ final class LocateExchange {
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
         block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
-        // READs of earlier answers are done.
-        block.releaseMemory();
       }
     } else {
       readPieces(asked, batch, nowNs);
@@ -258,11 +252,7 @@ final class LocateExchange {
       if (next < current || next >= asked.length || (next == current && ended)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
       }
-      if (next > current) {
-        endBlock(asked, current, batch);
-        leaveOut(asked, current + 1, next, nowNs);
-        current = next;
-      }
+      current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
         takePiece(asked[next], batch, nowNs);
@@ -273,50 +263,23 @@ final class LocateExchange {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no piece");
     }
-    endBlock(asked, current, batch);
-    leaveOut(asked, current + 1, asked.length, nowNs);
-    wantLeftOut();
-  }
-
-  /** All pieces of a block in this answer are known. */
-  private static void endBlock(BlockRead[] asked, int index, ReadBatch batch) {
-    if (index >= 0 && !asked[index].waitsForMemory()) {
-      asked[index].endAnswer(batch);
-    }
-  }
-
-  private void wantLeftOut() {
-    for (int i = leftOut.size() - 1; i >= 0; i--) {
-      wanted.addFirst(leftOut.get(i));
-    }
-    leftOut.clear();
-  }
-
-  private void leaveOut(BlockRead[] asked, int from, int to, long nowNs) {
-    for (int i = from; i < to; i++) {
-      askForRest(asked[i], nowNs);
+    for (int i = asked.length - 1; i >= 0; i--) {
+      if (asked[i].isLocating()) {
+        askForRest(asked[i], nowNs);
+      }
     }
   }
 
   /**
-   * The block or its rest is located after {@link #locateLeftOut}, unless that has taken too long.
+   * An answer has left out a block or its rest: it is located before all others, unless that has
+   * taken too long. The caller locates what is wanted.
    */
   void askForRest(BlockRead block, long nowNs) {
-    long maxAgeNs = timeoutNs + NS_PER_BYTE * block.locatedBytes();
-    if (block.ageNs(nowNs) > maxAgeNs) {
+    block.onWanted(nowNs);
+    if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
       block.fail(FallbackReason.TIMEOUT, "answers come too slowly");
-      block.releaseMemory();
     } else {
-      block.onWanted(nowNs);
-      leftOut.add(block);
-    }
-  }
-
-  /** Locates the blocks of which answers have left out something, before all others. */
-  void locateLeftOut(long nowNs) {
-    if (!leftOut.isEmpty()) {
-      wantLeftOut();
-      locateWanted(nowNs);
+      wanted.addFirst(block);
     }
   }
 
@@ -327,7 +290,7 @@ final class LocateExchange {
           case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
-    if (waiting.remove(block)) {
+    if (block.waitsForMemory()) {
       context.sinks().cancel(block);
     }
     block.fail(reason, "peer answered " + kind);
@@ -363,7 +326,6 @@ final class LocateExchange {
     FetchedBlock memory = context.sinks().tryTake(bytes);
     if (memory == null) {
       block.await(bytes, nowNs);
-      waiting.add(block);
       context.sinks().await(block);
       return false;
     }
@@ -373,7 +335,6 @@ final class LocateExchange {
 
   /** A block that waited for memory has it, or has waited too long. */
   void onMemory(BlockRead block) {
-    waiting.remove(block);
     if (block.memory() == null) {
       block.fail(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
@@ -467,9 +428,20 @@ final class LocateExchange {
 
   // Deadlines and the end.
 
+  /** Its blocks that wait for memory. */
+  private List<BlockRead> waiting() {
+    List<BlockRead> own = new ArrayList<>();
+    for (SinkPool.Waiter waiter : context.sinks().waiters()) {
+      if (waiter instanceof BlockRead block && block.isOf(this)) {
+        own.add(block);
+      }
+    }
+    return own;
+  }
+
   /** Whether blocks are to be located or wait, or messages or leases are not answered. */
   boolean isWorking() {
-    if (!wanted.isEmpty() || !waiting.isEmpty()) {
+    if (!wanted.isEmpty() || !waiting().isEmpty()) {
       return true;
     }
     sends.lock();
@@ -495,24 +467,21 @@ final class LocateExchange {
     boolean late = nowNs - block.sinceNs() > timeoutNs;
     if (late) {
       block.fail(FallbackReason.TIMEOUT, "no LOCATE in time");
-      block.releaseMemory();
     }
     return late;
   }
 
-  /** The connection is broken: adds its blocks to a list. */
-  void removeAll(List<BlockRead> to) {
+  /** The connection is broken: its blocks use TCP. */
+  void fail(FallbackReason reason, String detail) {
+    List<BlockRead> blocks = waiting();
+    blocks.forEach(context.sinks()::cancel);
     for (OutMessage message : messages) {
-      if (message.blocks() != null) {
-        to.addAll(Arrays.asList(message.blocks()));
-      }
+      blocks.addAll(message.blocks() == null ? List.of() : Arrays.asList(message.blocks()));
     }
-    to.addAll(wanted);
-    to.addAll(leftOut);
-    to.addAll(waiting);
-    waiting.forEach(context.sinks()::cancel);
+    blocks.addAll(wanted);
     wanted.clear();
-    leftOut.clear();
-    waiting.clear();
+    for (BlockRead block : blocks) {
+      block.fail(reason, detail);
+    }
   }
 }

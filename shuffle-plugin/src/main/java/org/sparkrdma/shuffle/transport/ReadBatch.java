@@ -77,8 +77,13 @@ final class ReadBatch {
     return postUntilNs;
   }
 
-  /** Adds READs of a piece into memory of its block. */
-  void read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
+  /** Adds a block, whose READs follow. */
+  void add(BlockRead block) {
+    blocks.add(block);
+  }
+
+  /** Adds READs of a piece into memory of its block; returns the index of the last one. */
+  int read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
     long skipped = offsetInBlock;
     int from = 0;
     for (int i = 0; from < lengthBytes; i++) {
@@ -92,6 +97,7 @@ final class ReadBatch {
         skipped = 0;
       }
     }
+    return reads - 1;
   }
 
   private void add(long address, long key, RegisteredChunk chunk, int offset, int bytes) {
@@ -122,12 +128,6 @@ final class ReadBatch {
     chunks = Arrays.copyOf(chunks, size);
     offsets = Arrays.copyOf(offsets, size);
     lengths = Arrays.copyOf(lengths, size);
-  }
-
-  /** All located pieces of a block have READs; returns the index of the last one. */
-  int add(BlockRead block) {
-    blocks.add(block);
-    return reads - 1;
   }
 
   /** Number of the next READ to post; negative without one. */
@@ -203,8 +203,17 @@ final class ReadBatch {
     return done == reads && passedOn == blocks.size();
   }
 
-  /** Adds the blocks whose READs are not done to a list. */
-  void addUnfinished(List<BlockRead> to) {
-    to.addAll(blocks.subList(passedOn, blocks.size()));
+  /** The connection is broken: its blocks use TCP, and READs may still write their memory. */
+  void fail(FallbackReason reason, String detail) {
+    for (int i = passedOn; i < blocks.size(); i++) {
+      blocks.get(i).fail(reason, detail);
+    }
+  }
+
+  /** The queue pair is destroyed: no READ writes memory any more. */
+  void end() {
+    for (int i = passedOn; i < blocks.size(); i++) {
+      blocks.get(i).end();
+    }
   }
 }

@@ -2,8 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -30,9 +28,6 @@ final class ReadConnection extends RdmaConnection {
   private final Peer peer;
   private final Handshake handshake;
   private final long timeoutNs;
-
-  /** Blocks whose memory is released when the queue pair is destroyed. */
-  private final List<BlockRead> abandoned = new ArrayList<>();
 
   /** Null before {@link #connect}, as the next one. */
   private LocateExchange exchange;
@@ -218,12 +213,9 @@ final class ReadConnection extends RdmaConnection {
     // The peer may have closed an unused connection.
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !isWorking();
     if (exchange != null) {
-      reads.addUnfinished(abandoned);
-      exchange.removeAll(abandoned);
-    }
-    FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
-    for (BlockRead block : abandoned) {
-      block.fail(of, detail);
+      FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
+      exchange.fail(of, detail);
+      reads.fail(of, detail);
     }
     peers.onBroken(this, unused ? null : reason, detail);
   }
@@ -233,10 +225,6 @@ final class ReadConnection extends RdmaConnection {
     if (reads != null) {
       reads.onDestroyed();
     }
-    for (BlockRead block : abandoned) {
-      block.releaseMemory();
-    }
-    abandoned.clear();
     peers.onEnded(this);
   }
 }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * The READs of a reader's connection: posts those of each answer as far as the send queue and the
@@ -148,15 +149,17 @@ final class ReadPipeline {
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
   private void passOn(ReadBatch batch, long nowNs) {
+    boolean rest = false;
     BlockRead block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
-        block.releaseMemory();
+        block.end();
       } else if (block.isLocated()) {
         block.deliver();
         connection.peer().onRead();
       } else {
         exchange.askForRest(block, nowNs);
+        rest = true;
       }
       block = batch.pollDone();
     }
@@ -167,7 +170,9 @@ final class ReadPipeline {
       batch.clear();
       spare = batch;
     }
-    exchange.locateLeftOut(nowNs);
+    if (rest) {
+      exchange.locateWanted(nowNs);
+    }
   }
 
   // Deadlines and the end.
@@ -205,10 +210,11 @@ final class ReadPipeline {
         && nowNs - postedNs[readsDone & ReadConnection.SEND_DEPTH - 1] > timeoutNs;
   }
 
-  /** The connection is broken: adds the blocks whose READs are not done to a list. */
-  void addUnfinished(List<BlockRead> to) {
+  /** The connection is broken: its blocks use TCP, and READs may still write their memory. */
+  void fail(FallbackReason reason, String detail) {
+    unposted.clear();
     for (ReadBatch batch : batches) {
-      batch.addUnfinished(to);
+      batch.fail(reason, detail);
     }
   }
 
@@ -216,6 +222,7 @@ final class ReadPipeline {
   void onDestroyed() {
     context.window().remove(this);
     leaveWindow(windowBytes);
+    batches.forEach(ReadBatch::end);
     batches.clear();
   }
 }
