@@ -12,6 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIZ_Result;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.StubDevice;
 
 /**
  * One thread reads a chunk and releases it. The other releases it and leases a chunk to write into.
@@ -32,11 +33,11 @@ public class ChunkReleaseStress {
 
   /** A chunk with two holders. */
   public ChunkReleaseStress() {
-    var device = new MemoryOnlyDevice();
+    var device = new StubDevice();
     pool =
         new RegisteredPool(
             new OpenDevice(
-                device, device.domain(), new PinnedBudget(1 << 20, LENGTH), System::nanoTime),
+                device, device, new PinnedBudget(1 << 20, LENGTH), System::nanoTime),
             Set.of(AccessFlag.LOCAL_WRITE),
             LENGTH,
             1,

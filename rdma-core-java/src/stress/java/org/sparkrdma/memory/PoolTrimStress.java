@@ -11,6 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZIJ_Result;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.StubDevice;
 
 /** A chunk is leased while idle slabs are trimmed: its slab stays registered and counted. */
 @JCStressTest
@@ -20,11 +21,11 @@ import org.sparkrdma.verbs.AccessFlag;
 public class PoolTrimStress {
   private static final int LENGTH = 64;
 
-  private final MemoryOnlyDevice device = new MemoryOnlyDevice();
+  private final StubDevice device = new StubDevice();
   private final PinnedBudget budget = new PinnedBudget(LENGTH, LENGTH);
   private final RegisteredPool pool =
       new RegisteredPool(
-          new OpenDevice(device, device.domain(), budget, System::nanoTime),
+          new OpenDevice(device, device, budget, System::nanoTime),
           Set.of(AccessFlag.LOCAL_WRITE),
           LENGTH,
           1,
@@ -52,7 +53,7 @@ public class PoolTrimStress {
   /** Open regions, and pinned chunks. */
   @Arbiter
   public void account(ZIJ_Result result) {
-    result.r2 = device.regionsOpen();
+    result.r2 = device.regionCount();
     result.r3 = budget.pinnedBytes() / LENGTH;
   }
 }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.StubDevice;
 
 @Timeout(30)
 class RegisteredPoolTest {
@@ -25,14 +26,14 @@ class RegisteredPoolTest {
   private static final int SLAB = CHUNK * PER_SLAB;
   private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.PAUSE_MS);
 
-  private final MemoryOnlyDevice device = new MemoryOnlyDevice();
+  private final StubDevice device = new StubDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
   private final RegisteredPool pool = pool(2 * SLAB);
   private long nowNs = Long.MAX_VALUE - 1_000;
 
   private RegisteredPool pool(long limitBytes) {
     return new RegisteredPool(
-        new OpenDevice(device, device.domain(), budget, () -> nowNs),
+        new OpenDevice(device, device, budget, () -> nowNs),
         EnumSet.of(AccessFlag.LOCAL_WRITE),
         CHUNK,
         PER_SLAB,
@@ -43,7 +44,7 @@ class RegisteredPoolTest {
   void shouldLeaveNothingRegistered() {
     pool.close();
     assertThat(device.memoriesOpen()).isZero();
-    assertThat(device.regionsOpen()).isZero();
+    assertThat(device.regionCount()).isZero();
     budget.close();
   }
 
@@ -229,9 +230,9 @@ class RegisteredPoolTest {
     assertThat(pool.couldGrow()).isFalse();
     chunks.get(0).release();
     chunks.get(1).slice(0, 8).putLong(1);
-    assertThat(device.regionsOpen()).isEqualTo(1);
+    assertThat(device.regionCount()).isEqualTo(1);
     chunks.get(1).release();
-    assertThat(device.regionsOpen()).isZero();
+    assertThat(device.regionCount()).isZero();
     pool.close();
   }
 

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
@@ -23,15 +22,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.transport.TestOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Located.Kind;
-import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.StubDevice;
 
 /** A server whose agent, disk threads and clock are this test. */
 class BlockServerTest {
@@ -45,16 +46,16 @@ class BlockServerTest {
 
   private final Queue<Runnable> commands = new ArrayDeque<>();
   private final HandWorkers workers = new HandWorkers(2);
-  private final FakeDomain domain = new FakeDomain();
+  private final StubDevice domain = new StubDevice();
   private final ShuffleCounters counters = new ShuffleCounters();
   private long nowNs = 1_000;
-  private FakeMapOutputs outputs;
+  private TestOutputs outputs;
   private PinnedBudget budget;
   private BlockServer server;
 
   @BeforeEach
   void createOutputs() {
-    outputs = new FakeMapOutputs(folder);
+    outputs = new TestOutputs(folder, null);
   }
 
   @AfterEach
@@ -78,18 +79,14 @@ class BlockServerTest {
       long budgetBytes,
       boolean computeSums,
       int cachedOutputs) {
-    budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
+    budget = new PinnedBudget(budgetBytes, StubDevice.PAGE);
     server =
         new BlockServer(
             new ServerParameters(
                 new ServeSettings(
                     mode, WINDOW, SLOT, slots, LEASE, cachedOutputs, 4, IDLE, computeSums),
                 outputs,
-                new OpenDevice(
-                    new FakeDevice(1_000, EnumSet.allOf(Capability.class)),
-                    domain,
-                    budget,
-                    () -> nowNs),
+                new OpenDevice(domain, domain, budget, () -> nowNs),
                 counters,
                 commands::add),
             workers,
@@ -209,7 +206,17 @@ class BlockServerTest {
   }
 
   private void write(int shuffleId, long mapId, int... lengths) throws IOException {
-    outputs.write(shuffleId, mapId, new Random(mapId), true, lengths);
+    outputs.writeIn(folder, shuffleId, mapId, new Random(mapId), lengths);
+  }
+
+  private Path secondDisk() throws IOException {
+    Path second = Files.createDirectory(folder.resolve("second"));
+    outputs = new TestOutputs(folder, second);
+    return second;
+  }
+
+  private byte[] expected(int shuffleId, long mapId, int partition) {
+    return outputs.expected(new BlockRange(shuffleId, mapId, partition, partition + 1));
   }
 
   @Test
@@ -229,7 +236,7 @@ class BlockServerTest {
     assertThat(warm.answered).isTrue();
     assertThat(warm.bytes).hasSize(lengths.length);
     for (int i = 0; i < lengths.length; i++) {
-      assertThat(warm.bytes.get(i)).isEqualTo(outputs.expected(1, 1, i, i + 1));
+      assertThat(warm.bytes.get(i)).isEqualTo(expected(1, 1, i));
       assertThat(warm.sums.get(i)).isEqualTo(outputs.get(1, 1).sum(i));
     }
     assertThat(workers.waiting(0)).isZero();
@@ -239,6 +246,7 @@ class BlockServerTest {
   @Test
   void shouldLoadOnceForTwoLocatesThatWait() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    int probes = domain.fileCalls();
     write(1, 1, 100, 200);
     Call first = locate(1, Wanted.of(1, 1, 0));
     Call second = locate(2, Wanted.of(1, 1, 1));
@@ -247,15 +255,15 @@ class BlockServerTest {
     assertThat(first.kinds).containsExactly(Kind.LOCATED);
     assertThat(second.kinds).containsExactly(Kind.LOCATED);
     assertThat(outputs.opened()).isEqualTo(1);
-    assertThat(domain.fileCalls()).isEqualTo(1);
+    assertThat(domain.fileCalls()).isEqualTo(probes + 1);
   }
 
   @Test
   void shouldAnswerWithWhatThereIsAtTheDeadline() throws Exception {
-    outputs.spreadOver(2);
+    Path second = secondDisk();
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
-    write(2, 1, 200);
+    outputs.writeIn(second, 2, 1, new Random(1), 200);
     Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
     for (int i = 0; i < 2; i++) {
       workers.runOne(0);
@@ -366,7 +374,7 @@ class BlockServerTest {
     Call more = locate(3, Wanted.of(2, 1, 1));
     work();
     assertThat(more.kinds).containsExactly(Kind.LOCATED);
-    assertThat(more.bytes.get(0)).isEqualTo(outputs.expected(2, 1, 1, 2));
+    assertThat(more.bytes.get(0)).isEqualTo(expected(2, 1, 1));
     Call full = locate(4, Wanted.of(2, 1, 2));
     work();
     assertThat(full.kinds).containsExactly(Kind.BUSY);
@@ -388,7 +396,7 @@ class BlockServerTest {
     assertThat(first.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
     Call second = locate(2, Wanted.of(1, 1, 2));
     assertThat(second.answered).isTrue();
-    assertThat(second.bytes.get(0)).isEqualTo(outputs.expected(1, 1, 2, 3));
+    assertThat(second.bytes.get(0)).isEqualTo(expected(1, 1, 2));
     assertThat(counters.value(Counter.BYTES_FROM_SLOTS)).isEqualTo(900);
   }
 
@@ -419,7 +427,7 @@ class BlockServerTest {
     work();
     assertThat(call.kinds).containsExactly(Kind.LOCATED);
     assertThat(call.copied).isTrue();
-    assertThat(call.bytes.get(0)).isEqualTo(outputs.expected(1, 1, 0, 1));
+    assertThat(call.bytes.get(0)).isEqualTo(expected(1, 1, 0));
     int calls = domain.fileCalls();
     locate(1, Wanted.of(1, 1, 0));
     work();
@@ -663,9 +671,8 @@ class BlockServerTest {
 
   @Test
   void shouldLeaveOutFirstBlocksThatLoadLast() throws Exception {
-    outputs.spreadOver(2);
+    Path file = secondDisk().resolve("shuffle_2_1.data");
     start(ServeSettings.Mode.COPY, 20_000, 1L << 30, false, 200);
-    Path file = folder.resolve("shuffle_2_1.data");
     long bytes = 65L << 20;
     try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
       sparse.setLength(bytes);
@@ -789,7 +796,7 @@ class BlockServerTest {
       if (call.answered && call.kinds.get(0) == Kind.LOCATED) {
         located++;
         byte[] bytes = join(call.bytes);
-        byte[] block = outputs.expected(1, map, partition, partition + 1);
+        byte[] block = expected(1, map, partition);
         // An answer may end early: it has the beginning of the block then.
         assertThat(bytes).hasSizeBetween(1, block.length);
         assertThat(Arrays.equals(bytes, Arrays.copyOf(block, bytes.length))).isTrue();

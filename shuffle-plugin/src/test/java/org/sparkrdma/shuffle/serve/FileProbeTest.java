@@ -10,10 +10,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.StubDevice;
 
 class FileProbeTest {
   private static final Set<AccessFlag> ACCESS = Set.of(AccessFlag.REMOTE_READ);
-  private final FakeDomain domain = new FakeDomain();
+  private final StubDevice domain = new StubDevice();
 
   @TempDir private Path directory;
 

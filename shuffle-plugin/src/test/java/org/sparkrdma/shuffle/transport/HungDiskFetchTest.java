@@ -40,7 +40,7 @@ class HungDiskFetchTest {
     Random random = new Random(7);
     try (TestExecutor server = server(options(1).secondDirectory(second));
         TestExecutor reader = reader(6)) {
-      server.outputs().writeIn(second, HUNG, random, BYTES, BYTES, BYTES);
+      server.outputs().writeIn(second, 0, HUNG, random, BYTES, BYTES, BYTES);
       server.outputs().write(1, random, BYTES, BYTES);
       List<BlockRange> blocks =
           List.of(
@@ -76,7 +76,7 @@ class HungDiskFetchTest {
     Random random = new Random(7);
     try (TestExecutor server = server(options(1).secondDirectory(second));
         TestExecutor reader = reader(6)) {
-      server.outputs().writeIn(second, HUNG, random, BYTES);
+      server.outputs().writeIn(second, 0, HUNG, random, BYTES);
       server.outputs().write(1, random, BYTES);
       List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
       List<BlockRange> hung = List.of(new BlockRange(0, HUNG, 0, 1));

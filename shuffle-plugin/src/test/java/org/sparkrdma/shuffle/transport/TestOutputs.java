@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,11 +24,14 @@ public final class TestOutputs implements MapOutputs {
 
   private final Path directory;
   private final List<Path> directories;
-  private final Map<Long, byte[]> contents = new HashMap<>();
-  private final Map<Long, MapOutput> outputs = new HashMap<>();
+  private final Map<Task, byte[]> contents = new HashMap<>();
+  private final Map<Task, MapOutput> outputs = new HashMap<>();
 
   private long blockedMapId = -1;
   private CountDownLatch blocked;
+  private int opened;
+
+  private record Task(int shuffleId, long mapId) {}
 
   /**
    * @param second another directory, thus perhaps another disk; null without one
@@ -44,7 +48,7 @@ public final class TestOutputs implements MapOutputs {
 
   @Override
   public synchronized int indexDisk(int shuffleId, long mapId) {
-    MapOutput output = outputs.get(mapId);
+    MapOutput output = get(shuffleId, mapId);
     return output == null ? 0 : dataDisk(output);
   }
 
@@ -58,13 +62,14 @@ public final class TestOutputs implements MapOutputs {
     return directories;
   }
 
-  /** Writes a map output whose partitions have these lengths. */
+  /** Writes a map output of shuffle 0 whose partitions have these lengths. */
   public void write(long mapId, Random random, int... partitionBytes) throws IOException {
-    writeIn(directory, mapId, random, partitionBytes);
+    writeIn(directory, 0, mapId, random, partitionBytes);
   }
 
-  /** Likewise, in this directory. */
-  public synchronized void writeIn(Path folder, long mapId, Random random, int... partitionBytes)
+  /** Likewise, of a shuffle and in this directory. */
+  public synchronized void writeIn(
+      Path folder, int shuffleId, long mapId, Random random, int... partitionBytes)
       throws IOException {
     long[] offsets = new long[partitionBytes.length + 1];
     long[] sums = new long[partitionBytes.length];
@@ -78,36 +83,62 @@ public final class TestOutputs implements MapOutputs {
       crc.update(bytes, (int) offsets[i], partitionBytes[i]);
       sums[i] = crc.getValue();
     }
-    Path file = Files.write(folder.resolve("shuffle_0_" + mapId + "_0.data"), bytes);
-    contents.put(mapId, bytes);
-    outputs.put(mapId, new MapOutput(file, offsets, sums));
+    Path file = folder.resolve("shuffle_" + shuffleId + "_" + mapId + "_0.data");
+    if (bytes.length > 0) {
+      Files.write(file, bytes);
+    }
+    contents.put(new Task(shuffleId, mapId), bytes);
+    add(shuffleId, mapId, new MapOutput(file, offsets, sums));
+  }
+
+  public synchronized void add(int shuffleId, long mapId, MapOutput output) {
+    outputs.put(new Task(shuffleId, mapId), output);
+  }
+
+  public synchronized MapOutput get(int shuffleId, long mapId) {
+    return outputs.get(new Task(shuffleId, mapId));
+  }
+
+  /** Deletes the map outputs of a shuffle. */
+  public synchronized void delete(int shuffleId) throws IOException {
+    for (Map.Entry<Task, MapOutput> output : outputs.entrySet()) {
+      if (output.getKey().shuffleId() == shuffleId) {
+        Files.deleteIfExists(output.getValue().dataFile());
+      }
+    }
+    outputs.keySet().removeIf(task -> task.shuffleId() == shuffleId);
   }
 
   /** Removes its recorded checksums. */
   public synchronized void forgetSums(long mapId) {
-    MapOutput with = outputs.get(mapId);
+    MapOutput with = get(0, mapId);
     long[] offsets = new long[with.partitions() + 1];
     for (int i = 0; i < offsets.length; i++) {
       offsets[i] = with.offset(i);
     }
-    outputs.put(mapId, new MapOutput(with.dataFile(), offsets, null));
+    add(0, mapId, new MapOutput(with.dataFile(), offsets, null));
   }
 
   /** Changes one byte in the file, so that its checksum is wrong. */
   public synchronized void corrupt(long mapId, int at) throws IOException {
-    try (FileChannel file =
-        FileChannel.open(outputs.get(mapId).dataFile(), StandardOpenOption.WRITE)) {
-      byte changed = (byte) (contents.get(mapId)[at] + 1);
+    try (FileChannel file = FileChannel.open(get(0, mapId).dataFile(), StandardOpenOption.WRITE)) {
+      byte changed = (byte) (contents.get(new Task(0, mapId))[at] + 1);
       file.write(ByteBuffer.wrap(new byte[] {changed}), at);
     }
   }
 
   /** The expected bytes of a block. */
   public synchronized byte[] expected(BlockRange block) {
-    MapOutput output = outputs.get(block.mapId());
+    MapOutput output = get(block.shuffleId(), block.mapId());
     int from = (int) output.offset(block.startReduceId());
     int to = (int) output.offset(block.endReduceId());
-    return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
+    byte[] bytes = contents.get(new Task(block.shuffleId(), block.mapId()));
+    return Arrays.copyOfRange(bytes, from, to);
+  }
+
+  /** Number of times that a map output was read from its files. */
+  public synchronized int opened() {
+    return opened;
   }
 
   /** Delays each opening of a map output until the latch opens, as a hanging disk does. */
@@ -130,7 +161,8 @@ public final class TestOutputs implements MapOutputs {
       throw new IOException("interrupted", e);
     }
     synchronized (this) {
-      return outputs.get(mapId);
+      opened++;
+      return get(shuffleId, mapId);
     }
   }
 
