@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -24,12 +23,6 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -39,9 +32,9 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -70,15 +63,9 @@ final class BarePeer implements AutoCloseable {
   private static final long READ_ID = 1L << 41;
 
   private final VerbsEngine engine;
-  private final Device device;
-  private final ProtectionDomain domain;
-  private final CompletionChannel channel;
-  private final CompletionQueue queue;
-  private final ConnectionManager manager;
-  private final HostMemory memory;
-  private final MemoryRegion region;
-  private final HostMemory content;
-  private final MemoryRegion readable;
+  private final Node node;
+  private final Node.Block buffers;
+  private final Node.Block readable;
   private final WorkRequest work = new WorkRequest(1);
   private final ArrayDeque<byte[]> received = new ArrayDeque<>();
   private final List<WorkStatus> readResults = new ArrayList<>();
@@ -97,19 +84,12 @@ final class BarePeer implements AutoCloseable {
 
   BarePeer(long incarnation) throws VerbsException {
     engine = WatchedEngine.watch(TestEngine.load(Map.of()), (object, method) -> {});
-    device = TestEngine.open(engine);
-    domain = device.allocateProtectionDomain();
-    channel = device.createCompletionChannel();
-    queue = device.createCompletionQueue(64, channel);
-    manager = device.createConnectionManager(channel);
-    long lengthBytes = (long) (RECEIVES + SENDS) * BUFFER_BYTES;
-    memory = device.allocate(lengthBytes);
-    region = domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE));
-    content = device.allocate(CONTENT_BYTES);
-    content.slice(0, CONTENT_BYTES).put(content(CONTENT_BYTES));
-    readable = domain.register(content, 0, CONTENT_BYTES, Set.of(AccessFlag.REMOTE_READ));
+    node = Node.open(engine, TestEngine.address());
+    buffers = node.block((RECEIVES + SENDS) * BUFFER_BYTES, 0, Node.SINK);
+    readable = node.block(CONTENT_BYTES, 0, Set.of(AccessFlag.REMOTE_READ));
+    readable.memory().slice(0, CONTENT_BYTES).put(content(CONTENT_BYTES));
     NetworkAddress address = NetworkAddress.ofHost(TestEngine.address());
-    Listener listener = manager.listen(new InetSocketAddress(TestEngine.address(), 0), 8);
+    Listener listener = node.manager.listen(new InetSocketAddress(TestEngine.address(), 0), 8);
     self = endpoint(incarnation, new ListenerAddress(address, listener.address().getPort()));
   }
 
@@ -147,22 +127,22 @@ final class BarePeer implements AutoCloseable {
 
   /** Whether a queue pair's access can be limited. */
   boolean canLimitAccess() {
-    return device.info().can(Capability.QUEUE_PAIR_ACCESS);
+    return node.device.info().can(Capability.QUEUE_PAIR_ACCESS);
   }
 
   /** Whether a connection request has the number of the queue pair, which proofs cover. */
   boolean requestHasQueuePair() {
-    return device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR);
+    return node.device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR);
   }
 
   /** Whether a rejection says why. */
   boolean rejectsWithReason() {
-    return device.info().limits().maxPrivateDataBytes() > 0;
+    return node.device.info().limits().maxPrivateDataBytes() > 0;
   }
 
   /** Whether a message without a posted receive ends the connection. */
   boolean isOnIwarp() {
-    return device.info().transport() == Transport.IWARP;
+    return node.device.info().transport() == Transport.IWARP;
   }
 
   /** Number of connections, messages and READs so far. */
@@ -173,9 +153,9 @@ final class BarePeer implements AutoCloseable {
   private void prepare() throws VerbsException {
     queuePair =
         connection.createQueuePair(
-            domain,
+            node.domain,
             new QueuePairSettings(
-                queue, queue, SENDS, RECEIVES, 1, Set.of(AccessFlag.REMOTE_READ)));
+                node.queue, node.queue, SENDS, RECEIVES, 1, Set.of(AccessFlag.REMOTE_READ)));
     ended = false;
     for (int i = 0; i < RECEIVES && (receives < 0 || i < receives); i++) {
       postReceive(i);
@@ -187,7 +167,8 @@ final class BarePeer implements AutoCloseable {
   }
 
   private void postReceive(int i) {
-    work.receive(RECEIVE_ID | i).local(region, (long) (SENDS + i) * BUFFER_BYTES, BUFFER_BYTES);
+    work.receive(RECEIVE_ID | i)
+        .local(buffers.region(), (long) (SENDS + i) * BUFFER_BYTES, BUFFER_BYTES);
     // A connection that has ended takes none.
     ended |= !queuePair.postReceive(work);
   }
@@ -218,7 +199,7 @@ final class BarePeer implements AutoCloseable {
     end();
     ListenerAddress to = server.addresses().get(0);
     connection =
-        manager.resolve(
+        node.manager.resolve(
             new InetSocketAddress(to.network().address(), to.port()), null, Duration.ofSeconds(10));
     assertThat(nextEvent()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     prepare();
@@ -298,7 +279,9 @@ final class BarePeer implements AutoCloseable {
   boolean read(Located.Decoder piece) {
     attempts++;
     int before = readResults.size();
-    work.read(READ_ID, piece.address(), piece.remoteKey()).local(region, 0, 8).signalled();
+    work.read(READ_ID, piece.address(), piece.remoteKey())
+        .local(buffers.region(), 0, 8)
+        .signalled();
     if (!queuePair.postSend(work)) {
       return false;
     }
@@ -365,9 +348,9 @@ final class BarePeer implements AutoCloseable {
   }
 
   private Connection nextRequest() {
-    ConnectionEvent event = manager.pollEvent();
+    ConnectionEvent event = node.manager.pollEvent();
     while (event != null && event.type() != ConnectionEvent.Type.CONNECT_REQUEST) {
-      event = manager.pollEvent();
+      event = node.manager.pollEvent();
     }
     return event == null ? null : event.connection();
   }
@@ -412,9 +395,9 @@ final class BarePeer implements AutoCloseable {
 
     /** Bytes of a block from an offset on. */
     Answer piece(int block, long from, int lengthBytes, long blockBytes) {
-      long address = readable.remote().address() + Math.floorMod(from, PERIOD);
+      long address = readable.region().remote().address() + Math.floorMod(from, PERIOD);
       encoder.located(
-          block, address, readable.remote().remoteKey(), lengthBytes, from, blockBytes, 0);
+          block, address, readable.region().remote().remoteKey(), lengthBytes, from, blockBytes, 0);
       return this;
     }
 
@@ -459,8 +442,8 @@ final class BarePeer implements AutoCloseable {
   void post(byte[] message) {
     attempts++;
     long at = posted % SENDS * BUFFER_BYTES;
-    memory.slice(at, message.length).put(message);
-    work.send(1).local(region, at, message.length).signalled();
+    buffers.memory().slice(at, message.length).put(message);
+    work.send(1).local(buffers.region(), at, message.length).signalled();
     if (queuePair.postSend(work)) {
       posted++;
     } else {
@@ -497,13 +480,13 @@ final class BarePeer implements AutoCloseable {
   }
 
   private void poll() {
-    ConnectionEvent event = manager.pollEvent();
+    ConnectionEvent event = node.manager.pollEvent();
     if (event != null
         && event.connection() == connection
         && event.type() == ConnectionEvent.Type.DISCONNECTED) {
       ended = true;
     }
-    if (queue.poll(16, this::onCompletion) == 0 && event == null) {
+    if (node.queue.poll(16, this::onCompletion) == 0 && event == null) {
       await();
     }
   }
@@ -512,7 +495,7 @@ final class BarePeer implements AutoCloseable {
     if (Thread.currentThread().isInterrupted()) {
       throw new IllegalStateException("interrupted at the time limit of the test");
     }
-    channel.await(POLL_NS);
+    node.channel.await(POLL_NS);
   }
 
   private void onCompletion(WorkCompletion completion) {
@@ -529,7 +512,7 @@ final class BarePeer implements AutoCloseable {
     } else {
       int i = (int) id;
       byte[] bytes = new byte[(int) completion.byteLength()];
-      memory.slice((long) (SENDS + i) * BUFFER_BYTES, bytes.length).get(bytes);
+      buffers.memory().slice((long) (SENDS + i) * BUFFER_BYTES, bytes.length).get(bytes);
       received.add(bytes);
       if (receives < 0) {
         postReceive(i);
@@ -538,10 +521,10 @@ final class BarePeer implements AutoCloseable {
   }
 
   private ConnectionEvent.Type nextEvent() {
-    ConnectionEvent event = manager.pollEvent();
+    ConnectionEvent event = node.manager.pollEvent();
     while (event == null || event.connection() != connection) {
       await();
-      event = manager.pollEvent();
+      event = node.manager.pollEvent();
     }
     return event.type();
   }
@@ -559,14 +542,7 @@ final class BarePeer implements AutoCloseable {
   @Override
   public void close() {
     end();
-    manager.close();
-    queue.close();
-    channel.close();
-    List.of(region, readable).forEach(MemoryRegion::close);
-    List.of(memory, content).forEach(HostMemory::close);
-    domain.close();
-    Leaks.checkNothingOpen(device);
-    device.close();
+    node.close();
     engine.close();
   }
 }
