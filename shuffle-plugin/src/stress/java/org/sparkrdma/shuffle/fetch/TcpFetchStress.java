@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.nio.ByteBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -34,7 +36,7 @@ public class TcpFetchStress {
   /** The block has come. */
   @Actor
   public void come() {
-    tcp.onBlockFetchSuccess("0", new FakeBuffer(1));
+    tcp.onBlockFetchSuccess("0", new NioManagedBuffer(ByteBuffer.allocate(1)));
   }
 
   /** The call that asked for it threw. */

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import com.codahale.metrics.MetricSet;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -53,7 +55,7 @@ public final class FakeSparkClient extends BlockStoreClient {
 
   /** Answers with zeros. */
   public FakeSparkClient() {
-    this(blockId -> new FakeBuffer(10));
+    this(blockId -> new NioManagedBuffer(ByteBuffer.allocate(10)));
   }
 
   /** Answers with these blocks. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
@@ -12,9 +13,20 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 public final class RecordingListener implements BlockFetchingListener {
   private final List<String> answered = new ArrayList<>();
   private final Map<String, Throwable> failures = new TreeMap<>();
+  private final BiConsumer<String, ManagedBuffer> onSuccess;
+
+  public RecordingListener() {
+    this((blockId, buffer) -> {});
+  }
+
+  /** Passes each block on, which the caller of the listener may release afterwards. */
+  public RecordingListener(BiConsumer<String, ManagedBuffer> onSuccess) {
+    this.onSuccess = onSuccess;
+  }
 
   @Override
   public synchronized void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    onSuccess.accept(blockId, buffer);
     answered.add(blockId);
     notifyAll();
   }

@@ -5,14 +5,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
+import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
@@ -78,22 +76,7 @@ final class EndingJvm {
   }
 
   private static void fetchAndPrint(SparkEnv env, RdmaRuntime runtime) {
-    CountDownLatch left = new CountDownLatch(REQUESTS);
-    AtomicInteger refused = new AtomicInteger();
-    BlockFetchingListener listener =
-        new BlockFetchingListener() {
-          @Override
-          public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-            left.countDown();
-          }
-
-          @Override
-          public void onBlockFetchFailure(String blockId, Throwable failure) {
-            // Spark's client answers every block, so the plug-in has refused this one.
-            refused.incrementAndGet();
-            left.countDown();
-          }
-        };
+    RecordingListener listener = new RecordingListener();
     for (int i = 0; i < REQUESTS; i++) {
       runtime
           .client()
@@ -106,8 +89,11 @@ final class EndingJvm {
               null);
     }
     try {
-      boolean all = left.await(20, TimeUnit.SECONDS);
-      System.out.println("answered=" + all + " refused=" + refused + " state=" + runtime.state());
+      int answered = listener.awaitAnswers(REQUESTS).size();
+      // Spark's client answers every block, so the plug-in has refused those that failed.
+      System.out.printf(
+          "answered=%d refused=%d state=%s%n",
+          answered, listener.failures().size(), runtime.state());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -30,7 +30,7 @@ class EndingJvmTest {
     process.destroyForcibly();
     String printed = Files.readString(out);
     assertThat(ended).as("it ends: %s", printed).isTrue();
-    assertThat(printed).contains("answered=true refused=0 state=STOPPED");
+    assertThat(printed).contains("answered=50 refused=0 state=STOPPED");
     // The hooks of Spark that follow wait for it, within the grace period of a container.
     Matcher close = Pattern.compile("closeMs=(\\d+)").matcher(printed);
     assertThat(close.find()).as(printed).isTrue();

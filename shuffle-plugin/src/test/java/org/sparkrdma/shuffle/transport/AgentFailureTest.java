@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
@@ -56,8 +55,7 @@ class AgentFailureTest {
       List<BlockRange> blocks =
           IntStream.range(0, 4).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
       looksLeft.set(looks);
-      CollectedBlocks collected = new CollectedBlocks(blocks);
-      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
+      CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
       collected.await();
       // The failure may be reported after the answers, with a tick.
       while (reader.outOfService().isEmpty()) {
@@ -66,8 +64,7 @@ class AgentFailureTest {
       assertThat(reader.outOfService().get(0))
           .contains("failed", "IllegalStateException: thrown by the test");
 
-      CollectedBlocks later = new CollectedBlocks(blocks);
-      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, later);
+      CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
       later.await();
       assertThat(IntStream.range(0, 4).mapToObj(later::reason))
           .containsOnly(FallbackReason.STOPPED);
@@ -111,14 +108,12 @@ class AgentFailureTest {
         TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
       server.outputs().write(1, new Random(1), 100);
       List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
-      CollectedBlocks read = new CollectedBlocks(blocks);
-      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, read);
+      CollectedBlocks read = reader.fetch(server.endpoint(), blocks);
       assertThat(read.await().bytes(0)).hasSize(100);
 
       clock.arm();
       clock.awaitHang();
-      CollectedBlocks open = new CollectedBlocks(blocks);
-      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, open);
+      CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
       // The first check sees the last iterations.
       for (int check = 0; check < CHECKS; check++) {
         reader.transport().check();
@@ -128,8 +123,7 @@ class AgentFailureTest {
       assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       assertThat(reader.outOfService()).singleElement().asString().contains("hangs");
 
-      CollectedBlocks later = new CollectedBlocks(blocks);
-      FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, later);
+      CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
       assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
       clock.end();
     }

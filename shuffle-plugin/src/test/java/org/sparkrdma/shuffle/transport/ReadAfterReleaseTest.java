@@ -6,15 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 @Timeout(60)
 class ReadAfterReleaseTest {
@@ -38,23 +35,11 @@ class ReadAfterReleaseTest {
 
   /** The block with a reference of its own. */
   private static ManagedBuffer fetch(TestExecutor reader, TestExecutor server) throws Exception {
-    CompletableFuture<ManagedBuffer> fetched = new CompletableFuture<>();
-    FetchHandler.fetch(
-        reader.transport(),
-        server.endpoint(),
-        List.of(new BlockRange(0, 1, 0, 1)),
-        new FetchHandler() {
-          @Override
-          public void onFetched(int index, ManagedBuffer buffer) {
-            fetched.complete(buffer.retain());
-          }
-
-          @Override
-          public void onFailed(int index, FallbackReason reason, String detail) {
-            fetched.completeExceptionally(new AssertionError(reason + " " + detail));
-          }
-        });
-    ManagedBuffer buffer = fetched.get(30, TimeUnit.SECONDS);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    HoldingHandler handler = new HoldingHandler(1);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, handler);
+    handler.left.await();
+    ManagedBuffer buffer = (ManagedBuffer) handler.results.get(0);
     while (!released(buffer)) {
       Thread.onSpinWait();
     }

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.ibverbs.ScriptedDevice;
@@ -86,8 +85,7 @@ abstract class ScriptedExecutors {
   }
 
   static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
+    CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
     return collected;
   }
 

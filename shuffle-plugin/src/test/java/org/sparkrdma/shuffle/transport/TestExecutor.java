@@ -19,20 +19,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -60,6 +60,7 @@ final class TestExecutor implements AutoCloseable {
   static final class Options {
     private final Map<String, String> engine = new HashMap<>();
     private VerbsEngine given;
+    private MapOutputs outputs;
     private Path secondDirectory;
     private long incarnation;
     private int port;
@@ -130,6 +131,12 @@ final class TestExecutor implements AutoCloseable {
 
     Options addresses(List<NetworkAddress> ofDevice) {
       addresses = ofDevice;
+      return this;
+    }
+
+    /** Serves these map outputs and not its own. */
+    Options outputs(MapOutputs served) {
+      outputs = served;
       return this;
     }
 
@@ -285,7 +292,7 @@ final class TestExecutor implements AutoCloseable {
     return new TransportEnvironment(
         NarrowDevice.over(device, options.maxCompletionQueueDepth, options.absent),
         budget,
-        outputs,
+        options.outputs == null ? outputs : options.outputs,
         options.addresses,
         0,
         addresses ->
@@ -349,24 +356,7 @@ final class TestExecutor implements AutoCloseable {
 
   /** Spark's client, which has the bytes of {@link #tcpAnswers}. */
   BlockStoreClient spark() {
-    return new BlockStoreClient() {
-      @Override
-      public void fetchBlocks(
-          String host,
-          int port,
-          String executorId,
-          String[] names,
-          BlockFetchingListener listener,
-          DownloadFileManager files) {
-        for (String name : names) {
-          ByteBuffer bytes = ByteBuffer.wrap(tcpAnswers);
-          listener.onBlockFetchSuccess(name, new NioManagedBuffer(bytes));
-        }
-      }
-
-      @Override
-      public void close() {}
-    };
+    return new FakeSparkClient(name -> new NioManagedBuffer(ByteBuffer.wrap(tcpAnswers)));
   }
 
   /** Sets the bytes of each block by TCP. */

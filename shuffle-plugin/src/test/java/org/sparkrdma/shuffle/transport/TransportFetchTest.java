@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -47,8 +46,7 @@ class TransportFetchTest extends TransportFixture {
   }
 
   private CollectedBlocks beginFetch(TestExecutor reader, TestExecutor server) throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(blocks);
-    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, collected);
+    CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
     return collected;
   }
 

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
 
 /** Executors with map outputs, which fetch blocks from each other; all are closed after a test. */
 @Timeout(120)
@@ -48,9 +47,7 @@ abstract class TransportFixture {
 
   static CollectedBlocks fetch(TestExecutor reader, Endpoint server, List<BlockRange> blocks)
       throws Exception {
-    CollectedBlocks collected = new CollectedBlocks(blocks, reader);
-    FetchHandler.fetch(reader.transport(), server, blocks, collected);
-    return collected.await();
+    return reader.fetch(server, blocks).await();
   }
 
   static BlockRange block(long mapId, int from, int to) {
