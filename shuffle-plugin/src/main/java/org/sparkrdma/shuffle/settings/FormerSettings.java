@@ -2,34 +2,22 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * SparkRDMA's keys, and those of earlier versions, which a user may still have, and what became of
- * each. Stateless.
- */
+/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
 final class FormerSettings {
   private static final String NOT_NEEDED = "not needed: Spark does it, or the plug-in computes it";
   private static final String METRICS = "replaced by the metrics source rdma";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
 
-  /** Keys of earlier versions of this plug-in. */
-  private static final Set<String> REMOVED =
-      words(
-          """
-          ack.retry.max attempts.max chunk.size copy.slot.size copy.slots.max delivery.threads
-          device.port gid.type index.cache.max lease.timeout locates.max message.size
-          peer.leases.max peer.timeout quarantine.min reads.max spin.timeout window.size""");
-
   static {
-    for (String key :
-        words(
-            """
-            recvQueueDepth sendQueueDepth recvWrSize swFlowControl useOdp collectOdpStats cpuList
-            shuffleWriteBlockSize shuffleReadBlockSize preAllocateBuffers maxAggBlock maxAggPrealloc
-            driverPort teardownListenTimeout maxConnectionAttempts shuffleWriterMethod
-            shuffleWriteChunkSize shuffleWriteFlushSize shuffleWriteMaxInMemoryStoragePerExecutor""")) {
+    String notNeeded =
+        """
+        recvQueueDepth sendQueueDepth recvWrSize swFlowControl useOdp collectOdpStats cpuList
+        shuffleWriteBlockSize shuffleReadBlockSize preAllocateBuffers maxAggBlock maxAggPrealloc
+        driverPort teardownListenTimeout maxConnectionAttempts shuffleWriterMethod
+        shuffleWriteChunkSize shuffleWriteFlushSize shuffleWriteMaxInMemoryStoragePerExecutor""";
+    for (String key : notNeeded.split("\\s+", -1)) {
       REPLACEMENTS.put(key, NOT_NEEDED);
     }
     REPLACEMENTS.put("maxBufferAllocationSize", replacedBy("pinned.max"));
@@ -46,17 +34,13 @@ final class FormerSettings {
 
   private FormerSettings() {}
 
-  private static Set<String> words(String text) {
-    return Set.of(text.split("\\s+", -1));
-  }
-
   private static String replacedBy(String name) {
     return "replaced by " + ShuffleSetting.PREFIX + name;
   }
 
   /** Replacement of a former key, which is given without its prefix; null for any other key. */
   static String replacement(String name) {
-    return REPLACEMENTS.getOrDefault(name, REMOVED.contains(name) ? NOT_NEEDED : null);
+    return REPLACEMENTS.get(name);
   }
 
   /** The replacement of each key of SparkRDMA, by its name without the prefix. */

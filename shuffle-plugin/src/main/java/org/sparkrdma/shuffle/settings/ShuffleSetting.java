@@ -2,7 +2,8 @@
 package org.sparkrdma.shuffle.settings;
 
 /**
- * Every key of the plug-in, without the engines' own: name, default, allowed values, meaning.
+ * Every key of the plug-in, without the engines' own: whom it is for, name, default, allowed
+ * values, meaning.
  *
  * <p>Names: lower-case words separated by dots, the subject first and the quantity last. {@code
  * .max} and {@code .min} are limits, {@code .size} is a length in bytes, {@code .timeout} a
@@ -14,6 +15,7 @@ package org.sparkrdma.shuffle.settings;
 public enum ShuffleSetting {
   /** Whether RDMA is used. */
   MODE(
+      Scope.PUBLIC,
       "mode",
       "auto",
       ValueType.choice("auto", "required", "off"),
@@ -21,6 +23,7 @@ public enum ShuffleSetting {
           + "`off`. Use `off` to exclude RDMA as a cause, `required` to test without TCP."),
   /** Whether executors check their machine. */
   DOCTOR(
+      Scope.PUBLIC,
       "doctor",
       "false",
       ValueType.flag(),
@@ -28,6 +31,7 @@ public enum ShuffleSetting {
           + "driver's log. Set it to `true` for the first application on a cluster."),
   /** Which verbs engine. */
   ENGINE(
+      Scope.PUBLIC,
       "engine",
       "auto",
       ValueType.text("auto, or an engine's name"),
@@ -35,6 +39,7 @@ public enum ShuffleSetting {
           + "`ibverbs`. Name `disni` to use DiSNI, or `soft` for a test on one host."),
   /** Which devices. */
   DEVICE(
+      Scope.PUBLIC,
       "device",
       "auto",
       ValueType.text("auto, or device names separated by commas"),
@@ -42,6 +47,7 @@ public enum ShuffleSetting {
           + "when a host has cards that must not carry the shuffle."),
   /** Whether a router joins the subnets of a host's devices. */
   RAILS_ROUTED(
+      Scope.PUBLIC,
       "rails.routed",
       "false",
       ValueType.flag(),
@@ -49,6 +55,7 @@ public enum ShuffleSetting {
           + "Set it to `true` only where a router joins these subnets."),
   /** Which entry of the GID table. */
   GID_INDEX(
+      Scope.PUBLIC,
       "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
@@ -56,6 +63,7 @@ public enum ShuffleSetting {
           + "it. Set it when `listen.address` cannot select the address."),
   /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
+      Scope.PUBLIC,
       "listen.address",
       "auto",
       ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
@@ -64,6 +72,7 @@ public enum ShuffleSetting {
           + "subnets."),
   /** Port to listen on. */
   LISTEN_PORT(
+      Scope.PUBLIC,
       "listen.port",
       "0",
       ValueType.count(0, 65_535),
@@ -71,6 +80,7 @@ public enum ShuffleSetting {
           + "firewall with iWARP and one executor per host."),
   /** The one account of pinned memory. */
   PINNED_MAX(
+      Scope.PUBLIC,
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes("1m", "16t").orDerived(),
@@ -78,6 +88,7 @@ public enum ShuffleSetting {
           + "when many blocks use TCP with `pool-empty` or `peer-busy`."),
   /** Ways of serving. */
   SERVE(
+      Scope.PUBLIC,
       "serve",
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
@@ -85,6 +96,7 @@ public enum ShuffleSetting {
           + "`odp`. Set `copy` when registered files cause errors of the file system."),
   /** Bytes of READs posted. */
   READS_BYTES_MAX(
+      Scope.PUBLIC,
       "reads.bytes.max",
       ValueType.DERIVED,
       ValueType.bytes("8k", "16t").orDerived(),
@@ -92,6 +104,7 @@ public enum ShuffleSetting {
           + "Reduce it when switches report congestion towards readers."),
   /** Order of a device's writes. */
   RELAXED_ORDERING(
+      Scope.PUBLIC,
       "relaxed.ordering",
       "false",
       ValueType.flag(),
@@ -99,6 +112,7 @@ public enum ShuffleSetting {
           + "`true` when `ib_read_bw` is slower with `--disable_pcie_relaxed`."),
   /** Receive memory. */
   POOL_MAX(
+      Scope.INTERNAL,
       "pool.max",
       ValueType.DERIVED,
       ValueType.bytes("64k", "16t").orDerived(),
@@ -106,6 +120,7 @@ public enum ShuffleSetting {
           + "that read much and serve little."),
   /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
+      Scope.PUBLIC,
       "connect.timeout",
       "5s",
       ValueType.duration("10ms", "10min"),
@@ -113,6 +128,7 @@ public enum ShuffleSetting {
           + "very busy hosts."),
   /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
+      Scope.PUBLIC,
       "request.timeout",
       "30s",
       ValueType.duration("10ms", "30min"),
@@ -120,6 +136,7 @@ public enum ShuffleSetting {
           + "Raise it when `timeout` counts while disks of servers are busy."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
+      Scope.PUBLIC,
       "ack.timeout",
       "500ms",
       ValueType.duration("1ms", "60s"),
@@ -127,6 +144,7 @@ public enum ShuffleSetting {
           + "packet. Raise it when connections break under congestion."),
   /** Marking of packets. */
   TOS(
+      Scope.PUBLIC,
       "tos",
       ValueType.DERIVED,
       ValueType.count(0, 255).orDerived(),
@@ -134,6 +152,7 @@ public enum ShuffleSetting {
           + "default. Set it to the value for which your network is configured."),
   /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
+      Scope.INTERNAL,
       "idle.timeout",
       "60s",
       ValueType.duration("100ms", "1d"),
@@ -141,6 +160,7 @@ public enum ShuffleSetting {
           + "registered. Raise it for interactive sessions with pauses between queries."),
   /** Longest quarantine. */
   QUARANTINE_MAX(
+      Scope.INTERNAL,
       "quarantine.max",
       "60s",
       ValueType.duration("1ms", "1d"),
@@ -148,6 +168,7 @@ public enum ShuffleSetting {
           + "to connect disturb the network."),
   /** Connections at once. */
   CONNECTIONS_MAX(
+      Scope.PUBLIC,
       "connections.max",
       "1024",
       ValueType.count(1, 65_536),
@@ -155,6 +176,7 @@ public enum ShuffleSetting {
           + "number of executors of the application."),
   /** Whether checksums are verified. */
   VERIFY(
+      Scope.PUBLIC,
       "verify",
       "true",
       ValueType.flag(),
@@ -162,6 +184,7 @@ public enum ShuffleSetting {
           + "only to measure."),
   /** Whether broadcast variables come along a pipeline. */
   BROADCAST_MODE(
+      Scope.PUBLIC,
       "broadcast.mode",
       "off",
       ValueType.choice("off", "auto", "tcp"),
@@ -169,6 +192,7 @@ public enum ShuffleSetting {
           + "`tcp` the same way over Spark's TCP, or `off`. Use `tcp` to measure what READs gain."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
+      Scope.PUBLIC,
       "fabric.trusted",
       "false",
       ValueType.flag(),
@@ -178,6 +202,15 @@ public enum ShuffleSetting {
   /** Every key begins with it. */
   public static final String PREFIX = "spark.shuffle.rdma.";
 
+  /** Whom a key is for. */
+  private enum Scope {
+    /** Users: documents describe it. */
+    PUBLIC,
+    /** Tests and measurements: it may change in any version. */
+    INTERNAL
+  }
+
+  private final Scope scope;
   private final String name;
   private final String defaultText;
 
@@ -187,7 +220,8 @@ public enum ShuffleSetting {
 
   private final String meaning;
 
-  ShuffleSetting(String name, String defaultText, ValueType type, String meaning) {
+  ShuffleSetting(Scope scope, String name, String defaultText, ValueType type, String meaning) {
+    this.scope = scope;
     this.name = name;
     this.defaultText = defaultText;
     this.type = type;
@@ -196,7 +230,7 @@ public enum ShuffleSetting {
 
   /** Whether documents describe this key; the others may change in any version. */
   public boolean isPublic() {
-    return this != POOL_MAX && this != IDLE_TIMEOUT && this != QUARANTINE_MAX;
+    return scope == Scope.PUBLIC;
   }
 
   /** The whole key. */

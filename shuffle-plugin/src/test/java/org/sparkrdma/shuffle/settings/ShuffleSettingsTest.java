@@ -134,14 +134,6 @@ class ShuffleSettingsTest {
         .hasMessageContaining(allowed);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"ack.retry.max", "lease.timeout", "copy.slots.max", "window.size"})
-  void shouldAcceptAKeyOfAnEarlierVersionWithANote(String name) {
-    assertThat(of(Map.of(P + name, "1")).notes())
-        .containsExactly(
-            P + name + " has no effect: not needed: Spark does it, or the plug-in computes it");
-  }
-
   @Test
   void shouldNameAllMistakesAtOnce() {
     Map<String, String> texts =
