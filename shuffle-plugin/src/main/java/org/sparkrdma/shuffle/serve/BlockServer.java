@@ -43,13 +43,10 @@ import org.sparkrdma.verbs.Device;
  * closes it after the agent has ended and before the protection domain. Methods are confined to the
  * agent unless they say otherwise.
  */
-public final class BlockServer implements AutoCloseable {
+public final class BlockServer {
   /** Minimum length of an answer buffer: one piece with one checksum. */
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
-
-  /** Maximum wait of {@link #close} for a disk that hangs. */
-  public static final Duration CLOSE_LIMIT = Duration.ofSeconds(30);
 
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
   private static final long NS_PER_MS = 1_000_000;
@@ -80,7 +77,6 @@ public final class BlockServer implements AutoCloseable {
   private long nextDeadlineNs;
 
   private boolean stopped;
-  private boolean ended;
 
   public BlockServer(ServerParameters parameters) {
     this(parameters, new DiskThreads(parameters.outputs().disks()), new SystemFiles(Path.of("/")));
@@ -151,10 +147,11 @@ public final class BlockServer implements AutoCloseable {
   private static List<Path> copiedDirectories(
       ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
     ServeSettings settings = server.settings();
+    Device device = server.device().device();
     List<Path> copied = new ArrayList<>();
-    if (settings.registersFiles(server.device().device())) {
+    if (settings.registersFiles(device)) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
-      if (settings.mayCopyInsteadOfPinning(server.device().device())) {
+      if (settings.mayCopyInsteadOfPinning(device)) {
         WritePins pins = WritePins.of(systemFiles);
         for (Path directory : List.copyOf(directories)) {
           Optional<String> objection = pins.objection(directory);
@@ -397,25 +394,15 @@ public final class BlockServer implements AutoCloseable {
 
   /**
    * Ends the threads and deregisters everything, leased or not: from then on a peer's READ fails.
-   * After the end of the agent.
-   */
-  @Override
-  public void close() {
-    close(CLOSE_LIMIT, () -> {});
-  }
-
-  /**
-   * The same with another limit. After a false result another call goes on.
+   * After the end of the agent. After a false result another call goes on.
    *
+   * @param limit of the wait for a disk that hangs
    * @param drain runs the commands that the agent has not run
    * @return false when a thread of a disk has not ended, and memory stays registered
    */
   public boolean close(Duration limit, Runnable drain) {
     stopped = true;
     budget.onShortage(lengthBytes -> {});
-    if (ended) {
-      return true;
-    }
     if (!workers.close(limit)) {
       LOG.warn(
           "Threads of a disk did not stop in time; memory stays registered until its disk"
@@ -436,7 +423,6 @@ public final class BlockServer implements AutoCloseable {
     if (copies != null) {
       copies.closeIdle();
     }
-    ended = true;
     return true;
   }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
@@ -17,7 +18,7 @@ final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
 
   /** Ends the thread that takes it. */
-  private static final Runnable END = DiskThreads::end;
+  private static final Runnable END = () -> {};
 
   private final List<BlockingQueue<Runnable>> queues = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -43,8 +44,6 @@ final class DiskThreads implements DiskWork.Workers {
       ThreadShortageException.start(thread);
     }
   }
-
-  private static void end() {}
 
   private static void work(BlockingQueue<Runnable> queue) {
     Runnable job = take(queue);
@@ -81,17 +80,8 @@ final class DiskThreads implements DiskWork.Workers {
     }
     long endNs = System.nanoTime() + limit.toNanos();
     boolean ended = true;
-    boolean interrupted = false;
     for (Thread thread : started ? threads : List.<Thread>of()) {
-      try {
-        thread.join(Math.max(1, Duration.ofNanos(endNs - System.nanoTime()).toMillis()));
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-      ended &= !thread.isAlive();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+      ended &= ThreadEnd.await(thread, Duration.ofNanos(endNs - System.nanoTime()));
     }
     return ended;
   }

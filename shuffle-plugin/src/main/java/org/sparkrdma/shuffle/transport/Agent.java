@@ -80,7 +80,7 @@ final class Agent implements Runnable {
       Consumer<String> onLost) {
     this.context = context;
     this.connections = context.connections();
-    this.nanoClock = context.nanoClock();
+    this.nanoClock = context.device().nanoClock();
     this.commands = commands;
     this.manager = manager;
     this.readPeers = readPeers;
@@ -206,7 +206,7 @@ final class Agent implements Runnable {
   }
 
   private void idle() {
-    if (spins()) {
+    if (connections.expectsSoon(WAKE_UP_NS) && nowNs - noSpinUntilNs >= 0) {
       long beforeNs = nowNs;
       Thread.onSpinWait();
       if (nanoClock.getAsLong() - beforeNs > DESCHEDULED_NS) {
@@ -219,10 +219,6 @@ final class Agent implements Runnable {
     if (doWork() == 0) {
       commands.await(sleepNs());
     }
-  }
-
-  private boolean spins() {
-    return connections.expectsSoon(WAKE_UP_NS) && nowNs - noSpinUntilNs >= 0;
   }
 
   private long sleepNs() {

@@ -255,11 +255,6 @@ final class CompletionQueues implements AutoCloseable {
     }
   }
 
-  /** Number of completion queues. */
-  int count() {
-    return queues.size();
-  }
-
   @Override
   public void close() {
     for (SharedQueue queue : queues) {

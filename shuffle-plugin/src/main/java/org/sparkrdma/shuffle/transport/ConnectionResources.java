@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.function.LongSupplier;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -30,10 +29,6 @@ record ConnectionResources(
 
   DeviceInfo info() {
     return device.device().info();
-  }
-
-  LongSupplier nanoClock() {
-    return device.nanoClock();
   }
 
   /** The agent. */

@@ -77,11 +77,6 @@ final class MessageBuffers implements AutoCloseable {
     pool.trimUnused();
   }
 
-  /** Bytes registered now. */
-  long registeredBytes() {
-    return pool.registeredBytes();
-  }
-
   @Override
   public void close() {
     pool.close();

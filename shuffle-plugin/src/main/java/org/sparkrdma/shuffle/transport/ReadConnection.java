@@ -91,7 +91,7 @@ final class ReadConnection extends RdmaConnection {
 
   private void onReply(int buffer, ByteBuffer message, long nowNs) {
     if (!handshake.takeReply(message)) {
-      peers.onRefused(this, "the reply has no valid proof");
+      markBroken(FallbackReason.REFUSED, "the reply has no valid proof");
       return;
     }
     postReceive(buffer);
@@ -108,7 +108,7 @@ final class ReadConnection extends RdmaConnection {
     if (type == Messages.REPLY) {
       onReply(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
-      peers.onRefused(this, "refused " + Messages.refusal(message));
+      markBroken(FallbackReason.REFUSED, "refused " + Messages.refusal(message));
     } else if (type == Messages.LOCATED && isUsable()) {
       onLocated(buffer, message, nowNs);
     } else if (type == Messages.RELEASED && isUsable()) {

@@ -52,7 +52,7 @@ final class ReadPeers {
     this.context = context;
     this.manager = manager;
     this.addresses = addresses;
-    this.logLimit = new LogLimit(context.nanoClock());
+    this.logLimit = new LogLimit(context.device().nanoClock());
   }
 
   /**
@@ -165,11 +165,6 @@ final class ReadPeers {
       Peer.Waiting next = peer.waiting().poll();
       connection.fetch(next.request(), next.from(), nowNs);
     }
-  }
-
-  /** The REQUEST or the REPLY has no valid proof. */
-  void onRefused(ReadConnection connection, String detail) {
-    connection.markBroken(FallbackReason.REFUSED, detail);
   }
 
   /** The peer is well, but has no room now. */

@@ -33,7 +33,7 @@ final class ServePeers {
   ServePeers(ConnectionResources context, BlockServer server) {
     this.context = context;
     this.server = server;
-    this.logLimit = new LogLimit(context.nanoClock());
+    this.logLimit = new LogLimit(context.device().nanoClock());
     this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
   }
 
