@@ -66,11 +66,6 @@ public final class RegisteredPool implements AutoCloseable {
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
   }
 
-  /** {@return the length of every chunk in bytes} */
-  public int chunkBytes() {
-    return chunkBytes;
-  }
-
   /**
    * Takes a chunk; its bytes are undefined.
    *
@@ -128,7 +123,10 @@ public final class RegisteredPool implements AutoCloseable {
       return false;
     } finally {
       if (region == null) {
-        undo(memory, grant);
+        if (memory != null) {
+          memory.close();
+        }
+        grant.close();
       }
     }
     refused = false;
@@ -140,13 +138,6 @@ public final class RegisteredPool implements AutoCloseable {
     return true;
   }
 
-  private static void undo(HostMemory memory, PinnedBudget.Grant grant) {
-    if (memory != null) {
-      memory.close();
-    }
-    grant.close();
-  }
-
   synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
     chunk.slab().onReturned();
@@ -154,11 +145,6 @@ public final class RegisteredPool implements AutoCloseable {
     if (closed && chunksOut == 0) {
       closeSlabs();
     }
-  }
-
-  /** {@return whether the pool's own limit allows more than is registered now} */
-  public synchronized boolean couldGrow() {
-    return !closed && slabs.size() < maxSlabs;
   }
 
   /** {@return chunks that are in use} */
@@ -201,7 +187,7 @@ public final class RegisteredPool implements AutoCloseable {
     long neededBytes = (lengthBytes + slabBytes() - 1) / slabBytes() * slabBytes();
     boolean refusedByDevice;
     synchronized (this) {
-      if (!couldGrow()) {
+      if (closed || slabs.size() == maxSlabs) {
         return;
       }
       refusedByDevice = isPaused();

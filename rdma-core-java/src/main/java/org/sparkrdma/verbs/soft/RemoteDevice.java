@@ -6,13 +6,13 @@ import java.io.UncheckedIOException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.shared.PrivateFiles;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
@@ -152,10 +152,7 @@ final class RemoteDevice {
       if (openFiles >= maxOpenFiles) {
         closeAny();
       }
-      Path path = SharedDirectory.file(directory, fileId);
-      file =
-          new OpenFile(
-              fileId, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
+      file = new OpenFile(fileId, PrivateFiles.open(SharedDirectory.file(directory, fileId)));
       files[region] = file;
       openFiles++;
     }

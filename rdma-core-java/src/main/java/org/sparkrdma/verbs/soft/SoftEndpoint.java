@@ -212,7 +212,8 @@ final class SoftEndpoint {
     pair.attach(this);
     if (state != State.REQUESTED) {
       pair.fail();
-      post(ConnectionEvent.Type.CONNECT_ERROR, NO_BODY, "the peer has ended the connection");
+      connection.post(
+          ConnectionEvent.Type.CONNECT_ERROR, NO_BODY, "the peer has ended the connection");
       return;
     }
     parameters = answer;
@@ -291,11 +292,7 @@ final class SoftEndpoint {
   private void establish(byte[] privateData) {
     state = State.ESTABLISHED;
     queuePair.onEstablished(parameters.receiverNotReadyRetryCount());
-    post(ConnectionEvent.Type.ESTABLISHED, privateData, "");
-  }
-
-  private void post(ConnectionEvent.Type type, byte[] privateData, String reason) {
-    connection.post(type, privateData, reason);
+    connection.post(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
   // Sending and receiving.
@@ -424,7 +421,7 @@ final class SoftEndpoint {
       end();
       if (queuePair != null) {
         queuePair.fail();
-        post(type, privateData, reason);
+        connection.post(type, privateData, reason);
       }
     }
   }

@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
@@ -96,8 +95,7 @@ final class SoftMemory extends EngineMemory {
 
   /** The range crosses a window. No descriptor is kept for that. */
   private ByteBuffer mapAgain(long offset, int length) {
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel = PrivateFiles.open(file)) {
       return map(channel, offset, length);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -36,6 +36,11 @@ public final class PrivateFiles {
         PosixFilePermissions.asFileAttribute(FILE));
   }
 
+  /** Opens a file for reading and writing. */
+  public static FileChannel open(Path file) throws IOException {
+    return FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+  }
+
   /** Writes zeros, so that a full file system causes an exception now and no signal later. */
   public static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(ZEROS_BYTES, lengthBytes));

@@ -19,11 +19,7 @@ public record ProcessIdentity(int pid, int startTicks) {
 
   /** This process. */
   public static ProcessIdentity self() throws IOException {
-    return of(Math.toIntExact(ProcessHandle.current().pid()));
-  }
-
-  /** The process with this number. */
-  public static ProcessIdentity of(int pid) throws IOException {
+    int pid = Math.toIntExact(ProcessHandle.current().pid());
     return new ProcessIdentity(pid, startTicks(stat(pid)));
   }
 

@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import org.sparkrdma.verbs.WorkStatus;
 
 /**
@@ -100,8 +99,7 @@ public final class SharedReceives {
    * @throws IOException when the file holds no receives
    */
   public static SharedReceives attach(Path file) throws IOException {
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel = PrivateFiles.open(file)) {
       long length = channel.size();
       if (length < ENTRIES || length > length(MAX_ENTRIES, MAX_ELEMENTS)) {
         throw new IOException("no receives of a queue pair: lengthBytes=" + length);

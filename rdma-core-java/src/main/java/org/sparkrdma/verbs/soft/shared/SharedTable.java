@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import org.sparkrdma.verbs.engine.RegionAccess;
@@ -99,8 +98,7 @@ public final class SharedTable {
    * @throws IOException when it is not one
    */
   public static SharedTable attach(Path file) throws IOException {
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel = PrivateFiles.open(file)) {
       if (channel.size() != TABLE_BYTES) {
         throw new IOException("not a region table: lengthBytes=" + channel.size());
       }
