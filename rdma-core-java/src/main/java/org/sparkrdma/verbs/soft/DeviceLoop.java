@@ -26,25 +26,11 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * does that has delivered a message; the holder looks for bits after the unlock. Long requests are
  * copied in pieces. The lock is free between two pieces, and threads that wait for it come first.
  *
- * <p><b>Sockets.</b> One thread at a time is in the selector: the sleeper. It is a thread in {@link
- * #sleep}, or the helper. Others in {@link #sleep} park; the sleeper wakes one of them when it
- * leaves. The sleeper sets {@link #sleeper} and then looks for work once more. A thread that adds
- * work reads {@link #sleeper} afterwards. The field is volatile, so one of the two sees the other.
- * The shared table has such a flag for peers, see {@link SharedTable#tryClaimWake}: a peer that
- * delivers a message sends a byte on the socket only when it has cleared that flag.
- *
- * <p><b>Helper.</b> While the device is polled, its thread looks once in a millisecond whether it
- * still is, and more seldom while there is a sleeper. When no thread has polled for a millisecond,
- * it makes the progress itself until somebody polls again.
+ * <p><b>Threads.</b> {@link LoopState} has which thread makes the progress, and where others wait.
  */
 final class DeviceLoop {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceLoop.class);
   private static final long SELECT_EVERY_NS = 50_000;
-  private static final long MILLI_NS = 1_000_000;
-  private static final long SHORT_PAUSE_NS = 100_000;
-
-  /** Pause of the helper while there is a sleeper. A waking sleeper does not wake the helper. */
-  private static final long LONG_PAUSE_NS = 20_000_000;
 
   /** Maximum number of turns after an unlock: a peer may set bits of the table without end. */
   private static final int MAX_TURNS = 16;
@@ -54,6 +40,7 @@ final class DeviceLoop {
   private final Runnable onFailure;
   private final Thread helper;
   final Selector selector;
+  final LoopState state;
   private final IntConsumer onRung = this::onRung;
 
   // Guarded by the lock.
@@ -64,12 +51,6 @@ final class DeviceLoop {
   private long selectedNs;
   private long nowNs;
 
-  private volatile Thread sleeper;
-
-  /** A thread that is parked because another one is the sleeper; null for none. */
-  private volatile Thread parked;
-
-  private volatile long polledNs = System.nanoTime() - MILLI_NS;
   private volatile boolean ended;
 
   /**
@@ -79,6 +60,7 @@ final class DeviceLoop {
     this.table = table;
     this.onFailure = onFailure;
     selector = Selector.open();
+    state = new LoopState(selector, table);
     helper = new Thread(this::help, name);
     helper.setDaemon(true);
   }
@@ -111,10 +93,7 @@ final class DeviceLoop {
    * @param selects whether it looks at sockets when there is nothing else to do
    */
   void poll(boolean selects) {
-    polledNs = System.nanoTime();
-    if (sleeper == helper) {
-      wakeSleeper();
-    }
+    state.onPoll(helper);
     if (!lock.hasQueuedThreads() && lock.tryLock()) {
       try {
         round(selects);
@@ -151,7 +130,7 @@ final class DeviceLoop {
       signalNow();
     } finally {
       // It has closed channels of the selector, or added work.
-      wakeSleeper();
+      state.wakeSleeper();
       unlock();
     }
   }
@@ -166,23 +145,6 @@ final class DeviceLoop {
         rest(leftNs, channel);
       }
       leftNs = timeoutNs - (System.nanoTime() - startNs);
-    }
-  }
-
-  /** Ends the rest of a thread in {@link #sleep}. */
-  void wake(Thread thread) {
-    if (sleeper == thread) {
-      wakeSleeper();
-    } else {
-      LockSupport.unpark(thread);
-    }
-  }
-
-  private void wakeSleeper() {
-    Thread asleep = sleeper;
-    if (asleep != null) {
-      selector.wakeup();
-      LockSupport.unpark(asleep);
     }
   }
 
@@ -203,7 +165,7 @@ final class DeviceLoop {
     nowNs = System.nanoTime();
     runQueuePairs(true);
     if (!runnable.isEmpty()) {
-      wakeSleeper();
+      state.wakeSleeper();
     }
   }
 
@@ -236,7 +198,7 @@ final class DeviceLoop {
   void schedule(long atNs, Runnable command) {
     timers.add(new Timer(atNs, command));
     if (timers.element().atNs == atNs) {
-      wakeSleeper();
+      state.wakeSleeper();
     }
   }
 
@@ -276,7 +238,7 @@ final class DeviceLoop {
       signalNow();
       worked |= runQueuePairs(false);
       boolean due = nowNs - selectedNs > SELECT_EVERY_NS || (selects && !worked);
-      if (due && sleeper == null) {
+      if (due && !state.isAsleep()) {
         selector.selectNow();
         dispatch();
       }
@@ -352,25 +314,24 @@ final class DeviceLoop {
    * @param channel ends the rest when it is signalled; null for the helper
    */
   private void rest(long limitNs, SoftChannel channel) {
-    Thread self = Thread.currentThread();
     long waitNs = 0;
+    boolean selects = false;
     lock.lock();
-    boolean selects = sleeper == null && !ended;
     try {
+      selects = !ended && state.trySleep(channel != null);
       if (selects) {
-        sleeper = self;
-        table.setAsleep(true);
         boolean hasWork = !runnable.isEmpty() || table.hasArrivals();
         waitNs = hasWork ? 0 : Math.min(limitNs, untilTimerNs());
-      } else if (channel != null) {
-        parked = self;
       }
     } finally {
       unlock();
     }
     if (selects) {
       try {
-        select(channel != null && channel.isSignalled() ? 0 : waitNs);
+        state.select(channel != null && channel.isSignalled() ? 0 : waitNs);
+      } catch (IOException e) {
+        LOG.error("Soft device failed: thread={}", Thread.currentThread().getName(), e);
+        fail();
       } finally {
         wakeFromRest();
       }
@@ -383,29 +344,10 @@ final class DeviceLoop {
     return timers.isEmpty() ? Long.MAX_VALUE : timers.element().atNs - System.nanoTime();
   }
 
-  private void select(long waitNs) {
-    try {
-      if (waitNs >= MILLI_NS) {
-        selector.select(waitNs == Long.MAX_VALUE ? 0 : waitNs / MILLI_NS);
-      } else {
-        if (waitNs > 0) {
-          LockSupport.parkNanos(this, Math.min(waitNs, SHORT_PAUSE_NS));
-        }
-        selector.selectNow();
-      }
-    } catch (IOException e) {
-      LOG.error("Soft device failed: thread={}", Thread.currentThread().getName(), e);
-      fail();
-    }
-  }
-
   private void wakeFromRest() {
     lock.lock();
     try {
-      table.setAsleep(false);
-      sleeper = null;
-      LockSupport.unpark(parked);
-      parked = null;
+      state.leave();
       if (!ended) {
         dispatch();
       }
@@ -419,8 +361,8 @@ final class DeviceLoop {
   private void help() {
     try {
       while (!ended) {
-        if (isPolled()) {
-          LockSupport.parkNanos(this, sleeper == null ? MILLI_NS : LONG_PAUSE_NS);
+        if (state.isPolled()) {
+          LockSupport.parkNanos(this, state.pauseNs());
         } else {
           makeProgress();
         }
@@ -441,12 +383,8 @@ final class DeviceLoop {
     } finally {
       unlock();
     }
-    if (!ended && !isPolled()) {
+    if (!ended && !state.isPolled()) {
       rest(Long.MAX_VALUE, null);
     }
-  }
-
-  private boolean isPolled() {
-    return sleeper != null || System.nanoTime() - polledNs < MILLI_NS;
   }
 }

@@ -34,7 +34,7 @@ final class SoftChannel extends EngineChannel {
     signalled = true;
     Thread waiting = waiter;
     if (waiting != null && waiting != Thread.currentThread()) {
-      loop.wake(waiting);
+      loop.state.wake(waiting);
     }
   }
 }
