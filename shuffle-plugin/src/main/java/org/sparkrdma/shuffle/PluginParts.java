@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -20,7 +19,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.settings.ValueType;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 
 /**
@@ -65,7 +63,7 @@ final class PluginParts implements AutoCloseable {
       warnings.add(e.getMessage());
     }
     settings = read;
-    warnings.addAll(RdmaPolicy.warnings(key -> ValueType.isTrue(conf.get(key, null)), settings));
+    warnings.addAll(RdmaPolicy.warnings(RdmaPolicy.isTrueIn(conf), settings));
     driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
       ExecutorClassPath.requireLoadable(conf, entry);
@@ -81,19 +79,8 @@ final class PluginParts implements AutoCloseable {
     return counters;
   }
 
-  /** Same as in {@link RdmaPolicy}. */
-  Optional<String> plainBesideAnother(SparkConf conf) {
-    return RdmaPolicy.plainBesideAnother(key -> ValueType.isTrue(conf.get(key, null)), settings);
-  }
-
-  /** Same as in {@link RdmaPolicy}. */
-  Optional<String> requiredBesideAnother() {
-    return RdmaPolicy.requiredBesideAnother(settings);
-  }
-
-  /** Whether RDMA is used. */
-  ShuffleSettings.Mode mode() {
-    return settings.mode();
+  ShuffleSettings settings() {
+    return settings;
   }
 
   /**

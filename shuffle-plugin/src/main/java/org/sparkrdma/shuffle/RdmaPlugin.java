@@ -83,8 +83,7 @@ public final class RdmaPlugin implements SparkPlugin {
       context = starting;
       if (!isOurs) {
         parts = new PluginParts(conf, true, RdmaPlugin.class);
-        parts
-            .requiredBesideAnother()
+        RdmaPolicy.requiredBesideAnother(parts.settings())
             .ifPresent(
                 refusal -> {
                   throw new IllegalArgumentException(refusal);
@@ -171,11 +170,12 @@ public final class RdmaPlugin implements SparkPlugin {
 
     private void replaceClient(SparkEnv env) throws ReflectiveOperationException {
       PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class);
-      if (created.mode() == ShuffleSettings.Mode.OFF) {
+      if (created.settings().mode() == ShuffleSettings.Mode.OFF) {
         return;
       }
       ShuffleManager manager = env.shuffleManager();
-      Optional<String> refusal = created.plainBesideAnother(env.conf());
+      Optional<String> refusal =
+          RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), created.settings());
       if (!(manager instanceof SortShuffleManager) && refusal.isPresent()) {
         throw new IllegalStateException(refusal.get());
       }

@@ -96,7 +96,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (rdma != null) {
       rdma.beginRead(context);
     }
-    if (parts.mode() == ShuffleSettings.Mode.OFF) {
+    if (parts.settings().mode() == ShuffleSettings.Mode.OFF) {
       return super.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }

@@ -24,7 +24,6 @@ import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.settings.ValueType;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
@@ -116,7 +115,7 @@ public final class Broadcasts implements AutoCloseable {
     return !broken
         && !settings.broadcastMode().equals("off")
         && settings.mode() != ShuffleSettings.Mode.OFF
-        && RdmaPolicy.mayReadPlain(key -> ValueType.isTrue(env.conf().get(key, null)), settings);
+        && RdmaPolicy.mayReadPlain(RdmaPolicy.isTrueIn(env.conf()), settings);
   }
 
   /** The driver's part; {@link #NONE} when it is not used. */

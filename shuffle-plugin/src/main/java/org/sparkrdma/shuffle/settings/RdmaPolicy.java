@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.apache.spark.SparkConf;
 
 /** Reasons against RDMA in Spark's own settings. Stateless. */
 public final class RdmaPolicy {
@@ -38,6 +39,11 @@ public final class RdmaPolicy {
   /** Whether this value of {@code spark.shuffle.manager} names the plug-in's own. */
   public static boolean isOurs(String manager) {
     return manager.trim().endsWith(".RdmaShuffleManager");
+  }
+
+  /** Whether a key of Spark, false by default, is true. */
+  public static Predicate<String> isTrueIn(SparkConf conf) {
+    return key -> ValueType.isTrue(conf.get(key, null));
   }
 
   /** The reason why the driver does not start beside another shuffle manager, if any. */
