@@ -95,7 +95,7 @@ public abstract class EngineDevice implements Device {
       try {
         return tryAllocate(lengthBytes);
       } catch (VerbsException e) {
-        if (!awaitFreedMemory(refusals)) {
+        if (e.errno() != VerbsException.ENOMEM || !awaitFreedMemory(refusals)) {
           throw e;
         }
       }

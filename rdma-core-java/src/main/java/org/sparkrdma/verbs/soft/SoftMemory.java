@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.sparkrdma.verbs.VerbsException;
@@ -67,7 +68,8 @@ final class SoftMemory extends EngineMemory {
       PrivateFiles.delete(file);
       throw new VerbsException(
           "allocate",
-          VerbsException.ENOMEM,
+          // A file that cannot be created or found is no want of memory.
+          e instanceof FileSystemException ? VerbsException.NO_ERRNO : VerbsException.ENOMEM,
           "allocate failed: " + e.getMessage() + " lengthBytes=" + lengthBytes + " file=" + file,
           e);
     }

@@ -42,6 +42,11 @@ import org.slf4j.LoggerFactory;
 public final class SharedDirectory implements AutoCloseable {
   public static final String TABLE = "table";
   private static final String LOCK = "lock";
+  private static final String HIDDEN = "new-";
+
+  /** A process that creates its directory needs less. */
+  private static final long HIDDEN_MS = 600_000;
+
   public static final int MAX_NAME_BYTES = 64;
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedDirectory.class);
@@ -58,9 +63,8 @@ public final class SharedDirectory implements AutoCloseable {
     this.user = user;
     this.host = host;
     directory = user.resolve(name);
-    // Others find it, by its name, only with the lock held. A process that is killed before leaves
-    // a directory with this name.
-    Path hidden = user.resolve("new-" + name);
+    // Others find it, by its name, only with the lock held.
+    Path hidden = user.resolve(HIDDEN + name);
     PrivateFiles.ensureDirectory(hidden, host.userId());
     lock = PrivateFiles.create(hidden.resolve(LOCK));
     try {
@@ -165,9 +169,12 @@ public final class SharedDirectory implements AutoCloseable {
   private static void removeLeftovers(Path user, ProcessIdentity self) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
-        ProcessIdentity owner = ownerOf(directory.getFileName().toString());
-        if (owner != null && !owner.equals(self)) {
-          removeLeftover(directory, owner);
+        String name = directory.getFileName().toString();
+        boolean hidden = name.startsWith(HIDDEN);
+        ProcessIdentity owner = ownerOf(hidden ? name.substring(HIDDEN.length()) : name);
+        long ageMs = System.currentTimeMillis() - directory.toFile().lastModified();
+        if (owner != null && !owner.equals(self) && (!hidden || ageMs > HIDDEN_MS)) {
+          removeLeftover(directory);
         }
       }
     } catch (IOException | DirectoryIteratorException e) {
@@ -175,12 +182,12 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  private static void removeLeftover(Path directory, ProcessIdentity owner) {
+  private static void removeLeftover(Path directory) {
     Path file = directory.resolve(LOCK);
     boolean locks = Files.exists(file);
     try (FileChannel channel = locks ? FileChannel.open(file, StandardOpenOption.WRITE) : null) {
-      // Earlier versions have no lock.
-      if (locks ? channel.tryLock() != null : !owner.isAlive()) {
+      // The lock is created first and removed last.
+      if (!locks || channel.tryLock() != null) {
         LOG.info("Removing the shared directory of a process that was killed: path={}", directory);
         removeDirectory(directory);
       }

@@ -9,7 +9,10 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -276,6 +279,35 @@ class SharedDirectoryTest {
       }
       threads.shutdown();
       assertThat(list(user)).hasSize(1);
+    }
+  }
+
+  @Test
+  void shouldNotTakeTheLossOfItsDirectoryForAWantOfMemory() throws Exception {
+    try (VerbsEngine engine = load();
+        Device device = engine.open("soft0")) {
+      Path directory = list(user).get(0);
+      Path moved = Files.move(directory, data.resolve("moved"));
+      assertThatThrownBy(() -> device.allocate(1000))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.NO_ERRNO));
+      Files.move(moved, directory);
+    }
+  }
+
+  @Test
+  void shouldRemoveWhatAProcessHasLeftThatWasKilledBeforeItNamedItsDirectory() throws Exception {
+    var killed = new ProcessIdentity(NO_PROCESS, 1);
+    try (var mine = SharedDirectory.create(base, HostIdentity.self(), ProcessIdentity.self())) {
+      Path fresh = Files.createDirectory(user.resolve("new-" + SharedDirectory.newName(killed)));
+      Path locked = Files.createDirectory(user.resolve("new-" + SharedDirectory.newName(killed)));
+      Files.write(locked.resolve("lock"), new byte[0]);
+      Path empty = Files.createDirectory(user.resolve("new-" + SharedDirectory.newName(killed)));
+      for (Path old : List.of(locked, empty)) {
+        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofHours(1))));
+      }
+      SharedDirectory.create(base, HostIdentity.self(), ProcessIdentity.self()).close();
+      assertThat(list(user)).containsExactlyInAnyOrder(mine.path(), fresh);
     }
   }
 
