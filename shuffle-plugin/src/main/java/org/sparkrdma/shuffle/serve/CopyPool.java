@@ -30,7 +30,10 @@ final class CopyPool {
   /** Approximate number of bytes registered at once, in whole buffers. */
   private static final int REGION_BYTES = 4 << 20;
 
+  /** Pause after the device has refused a region, and after others have taken its memory. */
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
+
+  private static final long TAKEN_NS = Duration.ofMillis(10).toNanos();
 
   private final int bufferBytes;
   private final int buffersPerRegion;
@@ -47,7 +50,7 @@ final class CopyPool {
   private CopyBuffer current;
 
   private boolean refused;
-  private long refusedNs;
+  private long refusedUntilNs;
 
   /**
    * @param buffers at least 1
@@ -123,7 +126,7 @@ final class CopyPool {
     long regionBytes = (long) buffersPerRegion * bufferBytes;
     if (regions.size() == maxRegions
         || !memory.mayUse(regionBytes)
-        || (refused && nowNs - refusedNs < REFUSED_NS)) {
+        || (refused && nowNs - refusedUntilNs < 0)) {
       return false;
     }
     ServingBudget.Reservation reservation = memory.reserve(regionBytes, windows);
@@ -329,12 +332,13 @@ final class CopyPool {
     /** If the region could not be registered, buffers are not registered again at once. */
     private void refuseRegion(Exception failure, long nowNs) {
       if (buffer.region.failed && regions.remove(buffer.region)) {
+        boolean byDevice = failure instanceof VerbsException;
         refused = true;
-        refusedNs = nowNs;
+        refusedUntilNs = nowNs + (byDevice ? REFUSED_NS : TAKEN_NS);
         free.removeIf(other -> other.region == buffer.region);
         current = current != null && current.region == buffer.region ? null : current;
         memory.removeBusy(buffer.region.lengthBytes);
-        if (failure instanceof VerbsException) {
+        if (byDevice) {
           device.budget().reportRefusal(buffer.region.lengthBytes);
         }
       }

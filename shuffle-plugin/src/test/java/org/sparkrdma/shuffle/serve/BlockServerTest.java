@@ -435,6 +435,33 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldCopyAgainSoonAfterOthersHaveTakenTheMemoryOfItsBuffers() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, WINDOW);
+    write(1, 1, SLOT);
+    write(1, 2, SLOT);
+    PinnedBudget.Grant others = budget.tryGrant(WINDOW - 2 * SLOT).orElseThrow();
+    Call first = locate(1, Wanted.of(1, 1, 0));
+    work();
+    server.release(1, first.leaseId);
+    domain.refuseFiles(true);
+    Call second = locate(1, Wanted.of(1, 2, 0));
+    // Its index, and its window, which the device refuses.
+    for (int i = 0; i < 2; i++) {
+      workers.runOne(0);
+      runCommands();
+    }
+    PinnedBudget.Grant taken = budget.tryGrant(SLOT).orElseThrow();
+    work();
+    assertThat(second.kinds).containsExactly(Kind.BUSY);
+    taken.close();
+    pass(Duration.ofMillis(10));
+    Call third = locate(1, Wanted.of(1, 2, 0));
+    work();
+    assertThat(third.kinds).containsExactly(Kind.LOCATED);
+    others.close();
+  }
+
+  @Test
   void shouldDropTheLocatesOfAConnectionThatHasEnded() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
