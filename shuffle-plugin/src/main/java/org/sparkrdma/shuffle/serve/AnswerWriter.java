@@ -92,9 +92,6 @@ final class AnswerWriter {
     for (int block = 0; block < blocks && result != Result.FULL; block++) {
       result = locate.loading() > 0 ? Result.MISSING : writeBlock(block);
       if (result == Result.MISSING && mayLoad) {
-        if (locate.wantedBytes() == 0) {
-          locate.addWanted(placedBytes);
-        }
         load(locate, block, nowNs);
       }
       if (result == Result.MISSING && locate.loading() == 0) {
@@ -102,8 +99,8 @@ final class AnswerWriter {
       }
     }
     boolean empty = placedBytes == 0 && emptyBlocks == 0 && sentToTcp == 0;
-    for (int block = 0; block < blocks && empty && locate.loading() == 0; block++) {
-      refuse(block);
+    if (empty && locate.loading() == 0) {
+      allByTcp(locate.keepsRemoved() ? Located.Kind.UNKNOWN : Located.Kind.BUSY);
     }
   }
 
@@ -117,17 +114,16 @@ final class AnswerWriter {
       return Result.WRITTEN;
     }
     // Perhaps this answer's own ranges use up the memory: the reader releases them first.
-    return placedBytes > 0 || emptyBlocks > 0 ? Result.FULL : refuse(block);
-  }
-
-  private Result refuse(int block) {
-    boolean removed = cached(block) == null;
-    return byTcp(block, removed ? Located.Kind.UNKNOWN : Located.Kind.BUSY);
+    return placedBytes > 0 || emptyBlocks > 0 ? Result.FULL : byTcp(block, Located.Kind.BUSY);
   }
 
   /** Writes that all blocks must be fetched by TCP. */
   void refuseAll(OpenLocate newLocate, Located.Kind kind, long newNowNs) {
     begin(newLocate, newNowNs);
+    allByTcp(kind);
+  }
+
+  private void allByTcp(Located.Kind kind) {
     for (int block = 0; block < locate.request().blockCount(); block++) {
       byTcp(block, kind);
     }
@@ -168,20 +164,16 @@ final class AnswerWriter {
     return Result.WRITTEN;
   }
 
-  private CachedOutput cached(int block) {
-    return outputs.get(locate.request().shuffleId(block), locate.request().mapId(block));
-  }
-
   private Result writeBlock(int block) {
-    CachedOutput output = cached(block);
+    Locate request = locate.request();
+    CachedOutput output = outputs.get(request.shuffleId(block), request.mapId(block));
     if (output == null || output.isLoading() || output.hasNoRoom()) {
       return Result.MISSING;
     }
-    if (output.isFailed()
-        || locate.request().endReduceId(block) > output.mapOutput().partitions()) {
+    if (output.isFailed() || request.endReduceId(block) > output.mapOutput().partitions()) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    return writeExtents(locate.request(), block, output);
+    return writeExtents(request, block, output);
   }
 
   private Result writeExtents(Locate request, int block, CachedOutput output) {
@@ -200,36 +192,36 @@ final class AnswerWriter {
     long at = start + from;
     boolean computes = computes(request, block, map);
     recorded.begin(map, first, last, at);
-    Result result = Result.WRITTEN;
-    while (at < end && result == Result.WRITTEN) {
+    while (at < end) {
       int room = answer.roomForSums();
-      IndexCache.Sums cells = computes ? output.sums(start, end, at) : null;
       if (room < 0 || placedBytes >= MAX_ANSWER_BYTES) {
-        result = Result.FULL;
-      } else if (computes && (cells == null || !cells.isReady())) {
-        return missing(block, cells, false);
-      } else {
-        ExtentChecksums sums = recorded;
-        if (computes) {
-          computed.begin(start, end, cells.start(), cells.values(), at);
-          sums = computed;
-        }
-        long longest = sums.endOfFittingSums(at, end, room);
-        CachedRange range = rangeAt(output, at, longest, false, nowNs);
-        if (longest == at) {
-          result = Result.FULL;
-        } else if (range == null || !range.isReady()) {
-          return missing(block, range, range != null && range.lacksMemory());
-        } else {
-          int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
-          locate.lease().hold(range);
-          writeExtent(block, range, start, end, at, length, sums);
-          placedBytes += length;
-          at += length;
-        }
+        return Result.FULL;
       }
+      ExtentChecksums sums = recorded;
+      if (computes) {
+        IndexCache.Sums cells = output.sums(start, end, at);
+        if (cells == null || !cells.isReady()) {
+          return missing(block, cells, false);
+        }
+        computed.begin(start, end, cells.start(), cells.values(), at);
+        sums = computed;
+      }
+      long longest = sums.endOfFittingSums(at, end, room);
+      if (longest == at) {
+        return Result.FULL;
+      }
+      CachedRange range = rangeAt(output, at, longest, false, nowNs);
+      if (range == null || !range.isReady()) {
+        return missing(block, range, range != null && range.lacksMemory());
+      }
+      int length = (int) Math.min(longest - at, range.offset() + range.lengthBytes() - at);
+      locate.lease().hold(range);
+      writeExtent(block, range, start, end, at, length, sums);
+      locate.addWanted(length);
+      placedBytes += length;
+      at += length;
     }
-    return result;
+    return Result.WRITTEN;
   }
 
   /** The next bytes of a block are not ready; null when they are not even in a cache. */

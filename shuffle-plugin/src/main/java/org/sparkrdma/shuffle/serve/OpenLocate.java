@@ -169,6 +169,11 @@ public abstract class OpenLocate {
     }
   }
 
+  /** Whether a map output that it keeps was removed with its shuffle: others stay cached. */
+  final boolean keepsRemoved() {
+    return kept.stream().anyMatch(entry -> entry instanceof CachedOutput of && of.isRemoved());
+  }
+
   /** An entry that it waits for has loaded; if that has failed, the answer has nothing of it. */
   final void onLoaded(CacheEntry entry, long wanted) {
     loading -= isWaiting() ? 1 : 0;

@@ -462,6 +462,29 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldNotTakeAnOutputThatWasEvictedForOneThatWasRemoved() throws Exception {
+    start(ServeSettings.Mode.COPY, 1, 1 << 20, true, 2);
+    for (int map = 1; map <= 5; map++) {
+      write(1, map, SLOT, SLOT);
+    }
+    Call leased = locate(1, Wanted.of(1, 1, 0));
+    work();
+    // Keeps as many map outputs as fit, and waits for one more.
+    locate(3, Wanted.of(1, 2, 0), Wanted.of(1, 3, 0), Wanted.of(1, 4, 0));
+    for (int i = 0; i < 2; i++) {
+      workers.runOne(0);
+      runCommands();
+    }
+    Call waits = locate(2, Wanted.of(1, 5, 0), Wanted.of(1, 1, 1));
+    server.release(1, leased.leaseId);
+    server.onPeerGone(3);
+    // Takes the one slot.
+    locate(4, Wanted.of(1, 2, 0));
+    work();
+    assertThat(waits.kinds).containsExactly(Kind.BUSY, Kind.BUSY);
+  }
+
+  @Test
   void shouldDropTheLocatesOfAConnectionThatHasEnded() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
