@@ -34,16 +34,20 @@ record HostFacts(Path root) {
 
   /** A soft device on older kernels has the PCI function of its network interface. */
   String driver(DeviceInfo device) {
-    return switch (String.valueOf(device.reported().get("vendor_id"))) {
-      // The vendor ids in the sources of the kernel's soft devices.
-      case "0xffffff" -> "rxe";
-      case "0x626d74" -> "siw";
-      default -> pciDriver(device.name());
-    };
+    return driver(device.name(), String.valueOf(device.reported().get("vendor_id")));
   }
 
   /** The kernel module of a device, such as {@code mlx5_core} or {@code efa}. */
-  String pciDriver(String device) {
+  String driver(String device, String vendorId) {
+    return switch (vendorId) {
+      // The vendor ids in the sources of the kernel's soft devices.
+      case "0xffffff" -> "rxe";
+      case "0x626d74" -> "siw";
+      default -> pciDriver(device);
+    };
+  }
+
+  private String pciDriver(String device) {
     try {
       Path driver = root.resolve("sys/class/infiniband").resolve(device).resolve("device/driver");
       return Files.readSymbolicLink(driver).getFileName().toString();

@@ -81,7 +81,6 @@ record VerbsFacts(HostFacts host, Path folder) {
       throws IOException {
     String name = Native.string(device + IbvDevice.NAME);
     node.put("name", name);
-    node.put("driver", host.pciDriver(name));
     node.put("transport", Native.getInt(device + IbvDevice.TRANSPORT_TYPE));
     long context = verbs.openDevice(device);
     node.put("opened", result(context));
@@ -91,7 +90,9 @@ record VerbsFacts(HostFacts host, Path folder) {
     long attributes = arena.allocate(IbvDeviceAttr.SIZE);
     verbs.queryDevice(context, attributes);
     node.put("firmware", Native.string(attributes));
-    node.put("vendorId", "0x" + hexadecimal(attributes + IbvDeviceAttr.VENDOR_ID));
+    String vendorId = "0x" + hexadecimal(attributes + IbvDeviceAttr.VENDOR_ID);
+    node.put("vendorId", vendorId);
+    node.put("driver", host.driver(name, vendorId));
     node.put("partId", "0x" + hexadecimal(attributes + IbvDeviceAttr.VENDOR_PART_ID));
     LIMITS.forEach((limit, offset) -> node.put(limit, Native.getInt(attributes + offset)));
     addQueue(node, verbs, context);

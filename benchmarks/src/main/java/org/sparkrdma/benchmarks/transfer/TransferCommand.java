@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -120,8 +121,8 @@ public final class TransferCommand implements Callable<Integer> {
       throw options.misuse(
           "--latency, --first and --ceiling measure different things: give one of them");
     }
-    if (verify.isEmpty()) {
-      verify.add(ceiling ? Verify.OFF : Verify.byDefault());
+    if (ceiling && verify.isEmpty()) {
+      verify.add(Verify.OFF);
     }
     if (ceiling && !verify.equals(List.of(Verify.OFF))) {
       throw options.misuse("--verify needs bytes, which no block has with --ceiling: give off");
@@ -149,8 +150,8 @@ public final class TransferCommand implements Callable<Integer> {
   private void measure(MeasuringRuns runs)
       throws LaunchException, IOException, InterruptedException {
     TransferReport report = new TransferReport(Environment.now(), new ArrayList<>());
-    for (Verify mode : verify) {
-      String name = kind() + "-verify-" + mode;
+    for (Verify mode : verify.isEmpty() ? Collections.<Verify>singletonList(null) : verify) {
+      String name = kind() + (mode == null ? "" : "-verify-" + mode);
       TransferReport.Case[] cases =
           runs.run(name, plan(mode), conf(mode), TransferReport.Case[].class, step -> {});
       report.cases().addAll(List.of(cases));
@@ -168,9 +169,13 @@ public final class TransferCommand implements Callable<Integer> {
         });
   }
 
-  /** Settings of an application that fetches by both clients. */
+  /**
+   * Settings of an application that fetches by both clients.
+   *
+   * @param mode null for none that is set, so that the plug-in verifies as it does by default
+   */
   private Map<String, String> conf(Verify mode) throws IOException {
-    Map<String, String> conf = new HashMap<>(mode.conf());
+    Map<String, String> conf = new HashMap<>(mode == null ? Map.of() : mode.conf());
     conf.putAll(recordings.conf());
     if (copy) {
       conf.put("spark.shuffle.rdma.serve", "copy");

@@ -31,7 +31,7 @@ import scala.reflect.ClassTag$;
  * The work of one application: all rounds of all block lengths, one job after the other.
  *
  * @param engine of the plug-in, for the report
- * @param verify by the plug-in, for the report
+ * @param verify by the plug-in, for the report; null without a setting
  * @param copy whether the plug-in serves copies, for the report
  * @param batch blocks of one request, when requests are single
  * @param totalBytes least number of bytes that each client fetches in each round
@@ -92,7 +92,7 @@ public record TransferPlan(
     /** Against CRC32C, which processors compute in hardware. */
     CRC32C;
 
-    /** As the plug-in verifies without any setting. */
+    /** As the plug-in verifies without any setting, in an application of Spark. */
     static Verify byDefault() {
       String algorithm = new SparkConf(false).get(package$.MODULE$.SHUFFLE_CHECKSUM_ALGORITHM());
       return ShuffleSettings.defaults().verify() ? valueOf(algorithm) : OFF;

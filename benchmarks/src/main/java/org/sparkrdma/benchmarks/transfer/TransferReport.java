@@ -47,7 +47,7 @@ record TransferReport(Environment environment, List<Case> cases) {
           plan.kind(),
           plan.engine(),
           blockBytes,
-          plan.verify(),
+          plan.verify() == null ? TransferPlan.Verify.byDefault() : plan.verify(),
           plan.copy(),
           plan.batch(),
           rounds.size(),
