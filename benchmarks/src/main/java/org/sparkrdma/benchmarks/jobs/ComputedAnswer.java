@@ -2,9 +2,7 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.sparkrdma.cluster.LaunchException;
 
@@ -18,7 +16,6 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
   /** Rows that are kept; the summary is of all. */
   private static final int MAX_ROWS = 100_000;
 
-  private static final int MAX_SHOWN = 5;
   private static final int MAX_CHARACTERS = 400;
 
   /** An answer that is no table. */
@@ -34,7 +31,7 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
 
   /**
    * The difference from the expected answer; empty if all kept rows and the summaries are equal. Of
-   * tables it has the first rows that differ, one in each line.
+   * tables it has the first row that differs.
    */
   public Optional<String> difference(ComputedAnswer expected) {
     if (equals(expected)) {
@@ -45,29 +42,12 @@ public record ComputedAnswer(Answer summary, List<String> rows) {
   }
 
   private String rows(ComputedAnswer expected) {
-    int count = Math.max(rows.size(), expected.rows.size());
-    List<String> shown = new ArrayList<>();
-    int different = 0;
-    for (int i = 0; i < count; i++) {
-      String found = row(i);
-      String wanted = expected.row(i);
-      if (!found.equals(wanted)) {
-        different++;
-        if (shown.size() < MAX_SHOWN) {
-          shown.add("row %d: %s instead of %s".formatted(i + 1, found, wanted));
-        }
+    for (int i = 0; i < Math.max(rows.size(), expected.rows.size()); i++) {
+      if (!row(i).equals(expected.row(i))) {
+        return "; row %d: %s instead of %s".formatted(i + 1, row(i), expected.row(i));
       }
     }
-    if (count == 0) {
-      return "";
-    }
-    return String.format(
-        Locale.ROOT,
-        "; %,d of the first %,d rows differ%s%s",
-        different,
-        count,
-        shown.isEmpty() ? "" : ":\n  ",
-        String.join("\n  ", shown));
+    return "";
   }
 
   /** The row as text, its beginning if it is long. */

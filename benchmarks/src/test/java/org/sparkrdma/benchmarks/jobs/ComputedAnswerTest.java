@@ -14,7 +14,7 @@ class ComputedAnswerTest {
   void shouldNameTheRowThatDiffers() {
     assertThat(difference(List.of("3|a,1", "3|b,5", "3|c,3", "4|d,4")))
         .contains("digest=")
-        .endsWith("; 1 of the first 4 rows differ:\n  row 2: '3|b,5' instead of '3|b,2'");
+        .endsWith("; row 2: '3|b,5' instead of '3|b,2'");
   }
 
   @Test
@@ -23,7 +23,7 @@ class ComputedAnswerTest {
     assertThat(
             new ComputedAnswer(same, List.of("1,a", "2,b"))
                 .difference(new ComputedAnswer(same, List.of("1,a", "2,c"))))
-        .hasValue("equal digests; 1 of the first 2 rows differ:\n  row 2: '2,b' instead of '2,c'");
+        .hasValue("equal digests; row 2: '2,b' instead of '2,c'");
   }
 
   @Test
