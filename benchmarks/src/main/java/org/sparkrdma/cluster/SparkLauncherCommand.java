@@ -8,9 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * Command lines and environment of Spark's processes, as Spark's own bin/spark-class makes them,
@@ -19,31 +16,8 @@ import java.util.stream.Stream;
  * <p>The caller's SPARK_ and HADOOP_ variables are not passed on, so that the cluster is the same
  * on every machine.
  */
-final class SparkLauncherCommand {
+record SparkLauncherCommand(Path sparkHome, Path javaHome) {
   private static final String LAUNCHER = "org.apache.spark.launcher.Main";
-  private static final Pattern SCALA_LIBRARY = Pattern.compile("scala-library-(2\\.\\d+)\\..*jar");
-
-  private final Path sparkHome;
-  private final Path javaHome;
-  private final String scalaVersion;
-
-  SparkLauncherCommand(Path sparkHome, Path javaHome) throws LaunchException {
-    this.sparkHome = sparkHome;
-    this.javaHome = javaHome;
-    this.scalaVersion = scalaVersion(sparkHome.resolve("jars"));
-  }
-
-  /** The Scala version, such as 2.13, from the name of Scala's own jar. */
-  private static String scalaVersion(Path jars) throws LaunchException {
-    String[] names = jars.toFile().list();
-    return Stream.of(names == null ? new String[0] : names)
-        .map(SCALA_LIBRARY::matcher)
-        .filter(Matcher::matches)
-        .map(matcher -> matcher.group(1))
-        .findFirst()
-        .orElseThrow(
-            () -> new LaunchException("no Spark in " + jars + ": it has no scala-library jar"));
-  }
 
   /** A process of Spark's class {@code mainClass}, ready to start, with its environment set. */
   ProcessBuilder prepare(String mainClass, List<String> arguments, Map<String, String> variables)
@@ -85,7 +59,8 @@ final class SparkLauncherCommand {
     environment.keySet().removeIf(name -> name.startsWith("SPARK_") || name.startsWith("HADOOP_"));
     environment.put("JAVA_HOME", javaHome.toString());
     environment.put("SPARK_HOME", sparkHome.toString());
-    environment.put("SPARK_SCALA_VERSION", scalaVersion);
+    // Any will do: it names folders of a Spark that is being developed.
+    environment.put("SPARK_SCALA_VERSION", "2.13");
     environment.put("SPARK_ENV_LOADED", "1");
     environment.put("SPARK_LOCAL_IP", "127.0.0.1");
     environment.putAll(variables);

@@ -49,7 +49,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final List<ClusterProcess> workers = new ArrayList<>();
   private ClusterProcess master;
 
-  private StandaloneCluster(ClusterSettings settings) throws LaunchException, IOException {
+  private StandaloneCluster(ClusterSettings settings) throws IOException {
     this.settings = settings;
     masterPort = freePort();
     masterUiPort = freePort();

@@ -43,15 +43,7 @@ public interface Workload {
   }
 
   /** The size of a job as users write it: numbers and sizes with an {@code x} between them. */
-  public static final class Shape {
-    private final String text;
-    private final List<String> parts;
-
-    private Shape(String text, List<String> parts) {
-      this.text = text;
-      this.parts = parts;
-    }
-
+  record Shape(String text, List<String> parts) {
     /**
      * @throws IllegalArgumentException in one sentence, if the text has another number of parts
      */
