@@ -90,7 +90,8 @@ final class CellRun {
     conf.put("spark.shuffle.rdma.engine", "soft");
     if (cell.spark().byPlugin()) {
       String others = System.getProperty(PLUGINS);
-      conf.put(PLUGINS, PLUGIN + (others == null ? "" : "," + others));
+      // The last one, so that it sets the shuffle manager.
+      conf.put(PLUGINS, (others == null ? "" : others + ",") + PLUGIN);
     } else {
       conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
       String plugIn = runs.installation().plugIn().toString();

@@ -78,7 +78,7 @@ class YarnIT {
             .replace(
                 "/path/to/spark-rdma-shuffle.jar", SparkSubmit.installation().plugIn().toString())
             // This file takes precedence over the options of the JVM that have the checks.
-            .replace(PLUG_IN, PLUG_IN + "," + ExecutorChecks.class.getName()));
+            .replace(PLUG_IN, ExecutorChecks.class.getName() + "," + PLUG_IN));
   }
 
   @AfterAll

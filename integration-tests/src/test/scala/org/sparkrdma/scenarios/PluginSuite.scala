@@ -46,7 +46,7 @@ final class PluginSuite extends ScenarioSuite with Eventually {
     Clusters
       .soft()
       .remove("spark.shuffle.manager")
-      .set("spark.plugins", "org.sparkrdma.shuffle.RdmaPlugin," + ReadCounts.WITH_CHECKS)
+      .set("spark.plugins", ReadCounts.WITH_CHECKS + ",org.sparkrdma.shuffle.RdmaPlugin")
 
   private def assertAnswers(
       cluster: SparkCluster,

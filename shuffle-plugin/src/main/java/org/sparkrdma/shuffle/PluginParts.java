@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -14,10 +15,13 @@ import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
+import org.sparkrdma.shuffle.links.LinkPart;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 
@@ -32,9 +36,14 @@ final class PluginParts implements AutoCloseable {
   /** Maximum wait of a task in mode required until RDMA is up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
+  /** Of a driver, until its shuffle manager is created. */
+  private static final AtomicReference<PluginParts> OFFERED = new AtomicReference<>();
+
   private final ShuffleSettings settings;
   private final List<String> warnings = new ArrayList<>();
   private final ShuffleCounters counters = new ShuffleCounters();
+  private final SparkConf conf;
+  private final MissingLinks missing;
   private final boolean isDriver;
   private final DriverParts driver;
 
@@ -51,7 +60,9 @@ final class PluginParts implements AutoCloseable {
    *     load the class
    */
   PluginParts(SparkConf conf, boolean isDriver, Class<?> entry) {
+    this.conf = conf;
     this.isDriver = isDriver;
+    missing = new MissingLinks(parts(isDriver, entry));
     ShuffleSettings read;
     try {
       read = ShuffleSettings.of(conf);
@@ -63,8 +74,11 @@ final class PluginParts implements AutoCloseable {
       warnings.add(e.getMessage());
     }
     settings = read;
+    if (!isDriver && !conf.contains(DirectoryName.KEY)) {
+      warnings.add("the driver has no directory of executors; its log has the reason");
+    }
     warnings.addAll(RdmaPolicy.warnings(RdmaPolicy.isTrueIn(conf), settings));
-    driver = new DriverParts(conf, settings, warnings);
+    driver = new DriverParts(conf, settings, warnings, missing);
     if (isDriver) {
       ExecutorClassPath.requireLoadable(conf, entry);
       ExecutorStarts.register(conf);
@@ -72,6 +86,38 @@ final class PluginParts implements AutoCloseable {
       DirectoryName.choose(conf);
       settings.notes().forEach(LOG::warn);
     }
+  }
+
+  /**
+   * The parts of a driver for its shuffle manager: those that {@link RdmaPlugin} has started, else
+   * new ones.
+   *
+   * @throws IllegalArgumentException as the constructor
+   */
+  static PluginParts ofDriver(SparkConf conf) {
+    PluginParts started = OFFERED.getAndSet(null);
+    return started != null && started.conf == conf
+        ? started
+        : new PluginParts(conf, true, RdmaShuffleManager.class);
+  }
+
+  /** Leaves the parts of a driver to its shuffle manager, which is not created yet. */
+  static void offer(PluginParts started) {
+    OFFERED.set(started);
+  }
+
+  /** This process does not use RDMA for that reason; before its start. */
+  void refuse(String reason) {
+    warnings.add(reason);
+  }
+
+  private static LinkPart[] parts(boolean isDriver, Class<?> entry) {
+    if (isDriver) {
+      return new LinkPart[] {LinkPart.DRIVER};
+    }
+    return entry == RdmaPlugin.class
+        ? new LinkPart[] {LinkPart.BESIDE, LinkPart.CLIENT, LinkPart.SERVING}
+        : new LinkPart[] {LinkPart.READER, LinkPart.CLIENT, LinkPart.SERVING};
   }
 
   /** Counters of this process. */
@@ -90,15 +136,65 @@ final class PluginParts implements AutoCloseable {
    */
   void begin(IndexShuffleBlockResolver resolver) {
     if (isDriver) {
-      driver.begin();
+      guarded(this::beginOnDriver);
     } else {
       startedRuntime(resolver);
     }
   }
 
+  private void beginOnDriver() {
+    missing.check();
+    requireNothingMissing();
+    if (missing.any()) {
+      // Executors that start from now on do not look for it.
+      conf.remove(DirectoryName.KEY);
+    } else {
+      driver.begin();
+    }
+  }
+
   /** Attaches the driver's parts to the context; calls after the first do nothing. */
   void watch(SparkContext context) {
-    driver.watch(context);
+    guarded(() -> driver.watch(context));
+  }
+
+  private void guarded(Runnable work) {
+    try {
+      work.run();
+    } catch (LinkageError e) {
+      if (!missing.take(e)) {
+        throw e;
+      }
+      if (isDriver) {
+        // Spark would replace an executor that throws for ever; its tasks fail.
+        requireNothingMissing();
+      }
+    }
+  }
+
+  /** See {@code LinkEdge}: RDMA ends in this process when a member of Spark is missing. */
+  void onMissing(LinkageError error) {
+    if (!missing.take(error)) {
+      throw error;
+    }
+    requireNothingMissing();
+  }
+
+  private void requireNothingMissing() {
+    if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
+      missing
+          .reason()
+          .ifPresent(
+              reason -> {
+                throw new IllegalStateException(
+                    ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reason);
+              });
+    }
+  }
+
+  /** Whether the plug-in's reader is used instead of Spark's. */
+  boolean readsBlocks() {
+    return settings.mode() != ShuffleSettings.Mode.OFF && !missing.any();
   }
 
   /**
@@ -109,6 +205,7 @@ final class PluginParts implements AutoCloseable {
    */
   RdmaRuntime awaitRuntime(IndexShuffleBlockResolver resolver) {
     RdmaRuntime rdma = startedRuntime(resolver);
+    requireNothingMissing();
     if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       rdma.require(REQUIRED_WAIT);
     }
@@ -124,8 +221,13 @@ final class PluginParts implements AutoCloseable {
   }
 
   /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
-  synchronized RdmaRuntime startedRuntime(IndexShuffleBlockResolver resolver) {
-    if (runtime == null && !isDriver && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
+  RdmaRuntime startedRuntime(IndexShuffleBlockResolver resolver) {
+    guarded(() -> startOnce(resolver));
+    return runtime();
+  }
+
+  private synchronized void startOnce(IndexShuffleBlockResolver resolver) {
+    if (runtime == null && !isDriver && !closed && readsBlocks()) {
       // A task may call this. Threads that start here must not keep its session's class loader.
       Thread caller = Thread.currentThread();
       ClassLoader session = caller.getContextClassLoader();
@@ -136,14 +238,13 @@ final class PluginParts implements AutoCloseable {
         caller.setContextClassLoader(session);
       }
     }
-    return runtime;
   }
 
   private void start(SparkEnv env, IndexShuffleBlockResolver resolver) {
-    RdmaRuntime created = RdmaRuntime.of(env, resolver, settings, counters, warnings);
-    env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
+    RdmaRuntime created = RdmaRuntime.of(env, resolver, settings, counters, warnings, missing);
     runtime = created;
-    runtime.start();
+    created.start();
+    env.metricsSystem().registerSource(new RdmaMetricsSource(counters, created::pinned));
     if (settings.doctor()) {
       doctor = ExecutorDoctor.of(env, settings, runtime);
       doctor.start();

@@ -12,11 +12,15 @@ import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.links.LinkCheck;
+import org.sparkrdma.shuffle.links.LinkPart;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -25,16 +29,19 @@ import org.sparkrdma.shuffle.spark.OtherManager;
 /**
  * The class for {@code spark.plugins}, the only line that a user must write.
  *
- * <p>With Spark's own shuffle manager, on Spark 4, it sets {@link RdmaShuffleManager}. With another
- * manager, and on Spark 3.5, where executors create the manager before plug-ins, it replaces the
- * client through which readers of an executor fetch; the manager must keep its map outputs in
- * Spark's own files. With {@link RdmaShuffleManager} it does nothing.
+ * <p>With Spark's own shuffle manager, on Spark 4, it sets {@link RdmaShuffleManager}, if it is the
+ * last plug-in. With another manager, and on Spark 3.5, where executors create the manager before
+ * plug-ins, it replaces the client through which readers of an executor fetch; the manager must
+ * keep its map outputs in Spark's own files. With {@link RdmaShuffleManager} it does nothing.
  */
 public final class RdmaPlugin implements SparkPlugin {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);
 
   private static final String MANAGER = "spark.shuffle.manager";
   private static final String SORT = "sort";
+
+  /** Tells executors whether the driver has set the manager. */
+  private static final String SETS_MANAGER = "setsManager";
 
   /** Id of the executor in local mode. */
   private static final String DRIVER = "driver";
@@ -49,48 +56,74 @@ public final class RdmaPlugin implements SparkPlugin {
     return new OnExecutor();
   }
 
-  /** Sets the plug-in's manager in place of Spark's own, which is not created yet. */
-  private static boolean setManager(SparkConf conf) {
-    boolean isSort = RdmaPolicy.isSort(conf.get(MANAGER, SORT));
-    if (isSort) {
-      conf.set(MANAGER, RdmaShuffleManager.class.getName());
+  /** Without parts that would end RDMA. */
+  private static void takeMissing(LinkageError error) {
+    if (!new MissingLinks().take(error)) {
+      throw error;
     }
-    return isSort;
   }
 
   /**
-   * On the driver. Called by the thread that starts the context. The directory ends with Spark's
-   * RPC environment, because executors' last reports come after Spark 4 has shut plug-ins down.
+   * On the driver. Called by the thread that starts the context. Its parts start whatever the
+   * shuffle manager will be; {@link RdmaShuffleManager} takes them over. The directory ends with
+   * Spark's RPC environment, because executors' last reports come after Spark 4 has shut plug-ins
+   * down.
    */
   private static final class OnDriver implements DriverPlugin {
     private SparkContext context;
 
-    /** Null when the shuffle manager is {@link RdmaShuffleManager}, which has them. */
+    /** Null when the shuffle manager was there before, and has them. */
     private PluginParts parts;
 
     /** Value of the user's own setting; empty where there is none. */
     private String configured;
 
+    /** A member of Spark that is missing must not end the application. */
     @Override
     public Map<String, String> init(SparkContext starting, PluginContext plugin) {
-      SparkConf conf = starting.conf();
-      ShuffleManager created = starting.env().shuffleManager();
-      configured = conf.get(MANAGER, "");
-      boolean isOurs =
-          created == null
-              ? setManager(conf) || RdmaPolicy.isOurs(configured)
-              : created instanceof RdmaShuffleManager;
-      context = starting;
-      if (!isOurs) {
-        parts = new PluginParts(conf, true, RdmaPlugin.class);
-        RdmaPolicy.requiredBesideAnother(parts.settings())
-            .ifPresent(
-                refusal -> {
-                  throw new IllegalArgumentException(refusal);
-                });
-        parts.begin(null);
+      boolean sets = false;
+      try {
+        sets = start(starting);
+      } catch (LinkageError e) {
+        takeMissing(e);
       }
-      return Map.of();
+      return Map.of(SETS_MANAGER, Boolean.toString(sets));
+    }
+
+    /** Returns whether this sets the plug-in's shuffle manager. */
+    private boolean start(SparkContext starting) {
+      SparkConf conf = starting.conf();
+      ShuffleManager created = OtherManager.of(starting.env());
+      configured = conf.get(MANAGER, "");
+      context = starting;
+      if (created != null && isOurs(created)) {
+        return false;
+      }
+      boolean sets =
+          created == null
+              && RdmaPolicy.isSort(conf.get(MANAGER, SORT))
+              && isLast(conf)
+              && LinkCheck.missing(LinkPart.START).isEmpty();
+      parts = new PluginParts(conf, true, RdmaPlugin.class);
+      if (!sets && (created != null || !RdmaPolicy.isOurs(configured))) {
+        refuseRequired();
+      }
+      parts.begin(null);
+      if (created == null) {
+        PluginParts.offer(parts);
+      }
+      if (sets) {
+        conf.set(MANAGER, RdmaShuffleManager.class.getName());
+      }
+      return sets;
+    }
+
+    private void refuseRequired() {
+      RdmaPolicy.requiredBesideAnother(parts.settings())
+          .ifPresent(
+              refusal -> {
+                throw new IllegalArgumentException(refusal);
+              });
     }
 
     /**
@@ -99,20 +132,45 @@ public final class RdmaPlugin implements SparkPlugin {
      */
     @Override
     public void registerMetrics(String applicationId, PluginContext plugin) {
-      if (parts != null) {
-        parts.watch(context);
-      }
-      SparkConf conf = context.conf();
-      if (!conf.get(MANAGER, "").equals(RdmaShuffleManager.class.getName())) {
-        // The user's own value, or one that another plug-in has set after this one.
+      if (parts == null) {
         return;
       }
-      if (configured.isEmpty()) {
-        conf.remove(MANAGER);
-      } else {
-        conf.set(MANAGER, configured);
+      SparkConf conf = context.conf();
+      // Else it is the user's own value, or one that another plug-in has set after this one.
+      if (conf.get(MANAGER, "").equals(RdmaShuffleManager.class.getName())) {
+        if (configured.isEmpty()) {
+          conf.remove(MANAGER);
+        } else {
+          conf.set(MANAGER, configured);
+        }
+      }
+      try {
+        beginWith(OtherManager.of(context.env()));
+      } catch (LinkageError e) {
+        takeMissing(e);
       }
     }
+
+    private void beginWith(ShuffleManager created) {
+      parts.watch(context);
+      if (!isOurs(created)) {
+        refuseRequired();
+        LOG.info(
+            "The shuffle manager is {}; its readers fetch through the plug-in's client",
+            created.getClass().getName());
+      }
+    }
+  }
+
+  /** Another plug-in behind this one may set its own manager. */
+  private static boolean isLast(SparkConf conf) {
+    String[] names = conf.get("spark.plugins", "").split(",", -1);
+    return names[names.length - 1].trim().equals(RdmaPlugin.class.getName());
+  }
+
+  /** By its name: executors of Spark 3.5 load it with another class loader than plug-ins. */
+  private static boolean isOurs(ShuffleManager manager) {
+    return RdmaPolicy.isOurs(manager.getClass().getName());
   }
 
   /**
@@ -130,11 +188,19 @@ public final class RdmaPlugin implements SparkPlugin {
     private BlockManager blockManager;
     private BlockStoreClient sparkClient;
 
+    /** Sets the manager where the driver has. */
     @Override
     public void init(PluginContext plugin, Map<String, String> ofDriver) {
       isLocal = plugin.executorID().equals(DRIVER);
-      if (SparkEnv.get().shuffleManager() == null) {
-        setManager(plugin.conf());
+      SparkConf conf = plugin.conf();
+      try {
+        if (Boolean.parseBoolean(ofDriver.get(SETS_MANAGER))
+            && OtherManager.of(SparkEnv.get()) == null
+            && RdmaPolicy.isSort(conf.get(MANAGER, SORT))) {
+          conf.set(MANAGER, RdmaShuffleManager.class.getName());
+        }
+      } catch (LinkageError e) {
+        takeMissing(e);
       }
     }
 
@@ -150,44 +216,57 @@ public final class RdmaPlugin implements SparkPlugin {
 
     /** The runtime, which the first task starts; null where RDMA is not used. */
     private synchronized RdmaRuntime begin() {
-      ShuffleManager manager = SparkEnv.get().shuffleManager();
       boolean isFirst = !begun;
       begun = true;
-      if (isFirst && !isLocal && !(manager instanceof RdmaShuffleManager)) {
+      if (isFirst && !isLocal) {
         try {
-          replaceClient(SparkEnv.get());
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-          LOG.warn(
-              "RDMA is not used in this executor, its shuffle reads use TCP: not possible with {}:"
-                  + " {}",
-              manager.getClass().getName(),
-              e.toString(),
-              e);
+          start(SparkEnv.get());
+        } catch (LinkageError e) {
+          takeMissing(e);
         }
       }
       return runtime;
     }
 
-    private void replaceClient(SparkEnv env) throws ReflectiveOperationException {
+    /** Without the client, the runtime only reports the reason. */
+    private void start(SparkEnv env) {
+      ShuffleManager manager = OtherManager.of(env);
+      if (isOurs(manager)) {
+        return;
+      }
       PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class);
       if (created.settings().mode() == ShuffleSettings.Mode.OFF) {
         return;
       }
-      ShuffleManager manager = env.shuffleManager();
-      Optional<String> refusal =
-          RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), created.settings());
+      parts = created;
+      IndexShuffleBlockResolver resolver = null;
+      try {
+        resolver = replaceable(env, manager);
+        runtime = created.startedRuntime(resolver);
+        if (runtime != null) {
+          setClient(blockManager, runtime.client().forTasks());
+          LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
+        }
+      } catch (ReflectiveOperationException | RuntimeException e) {
+        created.refuse("not possible with " + manager.getClass().getName() + ": " + e);
+        sparkClient = null;
+        runtime = created.startedRuntime(resolver);
+      }
+    }
+
+    /** The resolver of the manager's files; throws where its readers cannot use RDMA. */
+    private IndexShuffleBlockResolver replaceable(SparkEnv env, ShuffleManager manager)
+        throws ReflectiveOperationException {
+      Optional<String> refusal = RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), parts.settings());
       if (!(manager instanceof SortShuffleManager) && refusal.isPresent()) {
         throw new IllegalStateException(refusal.get());
       }
-      var resolver = OtherManager.resolver(manager);
+      IndexShuffleBlockResolver resolver = OtherManager.resolver(manager);
       blockManager = env.blockManager();
       sparkClient = blockManager.blockStoreClient();
       // Throws where it is not allowed, before anything is started.
       setClient(blockManager, sparkClient);
-      parts = created;
-      runtime = parts.startedRuntime(resolver);
-      setClient(blockManager, runtime.client().forTasks());
-      LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
+      return resolver;
     }
 
     /** Same as {@link OtherManager#setClient}; overridden in tests. */
@@ -204,12 +283,14 @@ public final class RdmaPlugin implements SparkPlugin {
         open = parts;
         parts = null;
       }
-      if (open != null) {
+      if (open != null && sparkClient != null) {
         try {
           setClient(blockManager, sparkClient);
         } catch (ReflectiveOperationException | RuntimeException e) {
           LOG.warn("Spark's client is not set again in an executor that ends", e);
         }
+      }
+      if (open != null) {
         open.close();
       }
     }

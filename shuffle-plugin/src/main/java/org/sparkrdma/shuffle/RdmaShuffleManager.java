@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle;
 
 import java.util.Map;
+import java.util.function.Supplier;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -21,7 +22,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -47,7 +47,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
     try {
-      parts = new PluginParts(conf, isDriver, RdmaShuffleManager.class);
+      parts =
+          isDriver
+              ? PluginParts.ofDriver(conf)
+              : new PluginParts(conf, false, RdmaShuffleManager.class);
     } catch (IllegalArgumentException e) {
       LOG.error(e.getMessage());
       throw e;
@@ -79,6 +82,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return super.getWriter(handle, mapId, context, metrics);
   }
 
+  /** Null also when a member of Spark is missing. */
   private RdmaRuntime awaitRuntime() {
     return parts.awaitRuntime(shuffleBlockResolver());
   }
@@ -92,21 +96,31 @@ public class RdmaShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
+    Supplier<ShuffleReader<K, C>> sparks =
+        () ->
+            super.getReader(
+                handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     RdmaRuntime rdma = awaitRuntime();
-    if (rdma != null) {
-      rdma.beginRead(context);
+    try {
+      if (rdma != null) {
+        rdma.beginRead(context);
+      }
+      if (!parts.readsBlocks()) {
+        return sparks.get();
+      }
+      return new RdmaShuffleReader<>(
+          SparkEnv.get(),
+          rdma == null ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
+          RdmaShuffleManager.<K, C>dependency(handle),
+          new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
+          context,
+          metrics,
+          parts::onMissing,
+          sparks);
+    } catch (LinkageError e) {
+      parts.onMissing(e);
+      return sparks.get();
     }
-    if (parts.settings().mode() == ShuffleSettings.Mode.OFF) {
-      return super.getReader(
-          handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
-    }
-    return new RdmaShuffleReader<>(
-        SparkEnv.get(),
-        rdma == null ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
-        RdmaShuffleManager.<K, C>dependency(handle),
-        new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
-        context,
-        metrics);
   }
 
   /**

@@ -7,25 +7,35 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.SparkFirehoseListener;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.ShuffleMergedBlockId;
+import org.apache.spark.util.RpcUtils;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import scala.Option;
@@ -100,6 +110,94 @@ class RdmaPluginTest {
       assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(OtherShuffleManager.class);
       assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
       assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  /**
+   * A manager that the user names, as Comet needs, or that another plug-in sets, as RAPIDS does.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "true,  OURS",
+    "false, 'OTHER, OURS'",
+    "false, 'OURS, OTHER'",
+    "false, 'OURS, OTHER, OTHER'",
+  })
+  void shouldStartTheDriversPartsOnceBesideAnotherManager(boolean byUser, String order) {
+    String plugins =
+        order
+            .replace("OURS", RdmaPlugin.class.getName())
+            .replace("OTHER", SettingPlugin.class.getName());
+    SparkConf conf = conf().set("spark.plugins", plugins);
+    if (byUser) {
+      conf.set(MANAGER, OtherShuffleManager.class.getName());
+    }
+    assertStartedOnce(conf, OtherShuffleManager.class);
+  }
+
+  /** As another plug-in behind it that sets no manager: then readers use the client. */
+  @ParameterizedTest
+  @CsvSource({"true, OURS", "true, 'IDLE,OURS'", "false, 'OURS,IDLE'"})
+  void shouldSetTheManagerOnlyAsTheLastPlugin(boolean sets, String order) {
+    String plugins =
+        order
+            .replace("OURS", RdmaPlugin.class.getName())
+            .replace("IDLE", IdlePlugin.class.getName());
+    assertStartedOnce(
+        conf().set("spark.plugins", plugins),
+        sets ? RdmaShuffleManager.class : SortShuffleManager.class);
+  }
+
+  private static void assertStartedOnce(SparkConf conf, Class<?> manager) {
+    List<String> lines;
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
+      try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+        assertThat(sums(spark)).hasSize(7);
+        assertThat(SparkEnv.get().shuffleManager().getClass()).isEqualTo(manager);
+        String directory = DirectoryName.of(SparkEnv.get().conf());
+        assertThat(
+                RpcUtils.makeDriverRef(directory, SparkEnv.get().conf(), SparkEnv.get().rpcEnv()))
+            .isNotNull();
+      }
+      lines = log.warnings();
+    }
+    assertThat(lines).filteredOn(line -> line.startsWith("Shuffle of this app")).hasSize(1);
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith("The shuffle manager is " + manager.getName()))
+        .hasSize(manager == RdmaShuffleManager.class ? 0 : 1);
+  }
+
+  /** Sets its own manager where none is set, as RAPIDS does from Spark 4.0 on. */
+  public static final class SettingPlugin implements SparkPlugin {
+    @Override
+    public DriverPlugin driverPlugin() {
+      return new DriverPlugin() {
+        @Override
+        public Map<String, String> init(SparkContext starting, PluginContext plugin) {
+          if (!starting.conf().contains(MANAGER)) {
+            starting.conf().set(MANAGER, OtherShuffleManager.class.getName());
+          }
+          return Map.of();
+        }
+      };
+    }
+
+    @Override
+    public ExecutorPlugin executorPlugin() {
+      return null;
+    }
+  }
+
+  /** Sets nothing. */
+  public static final class IdlePlugin implements SparkPlugin {
+    @Override
+    public DriverPlugin driverPlugin() {
+      return null;
+    }
+
+    @Override
+    public ExecutorPlugin executorPlugin() {
+      return null;
     }
   }
 
@@ -181,11 +279,13 @@ class RdmaPluginTest {
       runTasks(spark);
       executor.shutdown();
       assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
+      // The second is the driver's.
       assertThat(log.warnings())
-          .singleElement()
+          .hasSize(2)
+          .allMatch(line -> line.contains(conf.get(MANAGER)) && line.contains(reason))
+          .first()
           .asString()
-          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: ")
-          .contains(conf.get(MANAGER), reason);
+          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: ");
     }
   }
 

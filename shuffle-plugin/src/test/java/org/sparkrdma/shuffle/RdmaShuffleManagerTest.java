@@ -4,15 +4,26 @@ package org.sparkrdma.shuffle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rdd.ShuffledRDD;
+import org.apache.spark.serializer.DeserializationStream;
+import org.apache.spark.serializer.JavaSerializer;
+import org.apache.spark.serializer.JavaSerializerInstance;
+import org.apache.spark.serializer.SerializerInstance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import scala.Tuple2;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
 
 @Timeout(120)
 class RdmaShuffleManagerTest {
@@ -79,6 +90,64 @@ class RdmaShuffleManagerTest {
           .singleElement()
           .asString()
           .startsWith("RDMA is required, but in local mode");
+    }
+  }
+
+  /** In local mode a job fails with its first task, so no attempt fails here. */
+  @ParameterizedTest
+  @ValueSource(strings = {"newInstance", "deserializeStream"})
+  void shouldGoOnWithSparksReaderWhereAMemberIsMissing(String place) {
+    BrokenSerializer.place = place;
+    ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(conf())) {
+      var pairs = spark.parallelize(NUMBERS, 3).mapToPair(number -> new Tuple2<>(number, number));
+      ShuffledRDD<Integer, Integer, Integer> shuffled =
+          new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
+      var read = shuffled.setSerializer(new BrokenSerializer()).toJavaRDD();
+      for (int i = 0; i < 2; i++) {
+        assertThat(read.map(Tuple2::_2).collect()).containsExactlyInAnyOrderElementsOf(NUMBERS);
+      }
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("its shuffle reads use TCP: Spark 4.2.0", "NoSuchMethodError: gone");
+    }
+  }
+
+  /** Fails in the plug-in's reader only, as where Spark lacks a member. */
+  public static final class BrokenSerializer extends JavaSerializer {
+    private static volatile String place;
+
+    private static void failIn(String method) {
+      boolean isOurs =
+          StackWalker.getInstance()
+              .walk(
+                  frames ->
+                      frames
+                          .map(StackWalker.StackFrame::getClassName)
+                          .filter(
+                              name ->
+                                  name.matches(
+                                      ".*(RdmaShuffle|BlockStoreShuffle|Record)(Reader|Iterator)"))
+                          .findFirst()
+                          .filter(name -> name.startsWith("org.sparkrdma"))
+                          .isPresent());
+      if (isOurs && method.equals(place)) {
+        throw new NoSuchMethodError("gone");
+      }
+    }
+
+    @Override
+    public SerializerInstance newInstance() {
+      failIn("newInstance");
+      return new JavaSerializerInstance(100, true, getClass().getClassLoader()) {
+        @Override
+        public DeserializationStream deserializeStream(InputStream stream) {
+          failIn("deserializeStream");
+          return super.deserializeStream(stream);
+        }
+      };
     }
   }
 

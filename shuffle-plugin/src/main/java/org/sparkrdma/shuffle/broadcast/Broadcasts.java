@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.links.LinkCheck;
+import org.sparkrdma.shuffle.links.LinkPart;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
@@ -152,6 +155,10 @@ public final class Broadcasts implements AutoCloseable {
   private static Broadcasts start(int threads, Function<Broadcasts, Part> part) {
     Broadcasts made = new Broadcasts(threads);
     try {
+      List<String> missing = LinkCheck.missing(LinkPart.BROADCAST);
+      if (!missing.isEmpty()) {
+        throw new IncompatibleClassChangeError(MissingLinks.describe(missing));
+      }
       made.part = part.apply(made);
       return made;
     } catch (RuntimeException | LinkageError e) {
@@ -169,16 +176,17 @@ public final class Broadcasts implements AutoCloseable {
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       List<Path> directories,
-      ShuffleSettings settings) {
+      ShuffleSettings settings,
+      MissingLinks missing) {
     try {
       if (isUsed(env, settings)) {
         return new PieceOutputs(
-            env.blockManager(), resolver, directories, env.conf(), settings.verify());
+            env.blockManager(), resolver, directories, env.conf(), settings.verify(), missing);
       }
     } catch (LinkageError e) {
       warn(e);
     }
-    return new SparkMapOutputs(resolver, directories, env.conf(), settings.verify());
+    return new SparkMapOutputs(resolver, directories, env.conf(), settings.verify(), missing);
   }
 
   /** Fetches that run go on; tasks that wait for them are let go within a second. */

@@ -13,6 +13,7 @@ import org.apache.spark.storage.BlockData;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.ByteBufferBlockData;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
@@ -30,8 +31,9 @@ final class PieceOutputs extends SparkMapOutputs {
       IndexShuffleBlockResolver resolver,
       List<Path> directories,
       SparkConf conf,
-      boolean verifies) {
-    super(resolver, directories, conf, verifies);
+      boolean verifies,
+      MissingLinks missing) {
+    super(resolver, directories, conf, verifies, missing);
     this.blocks = blocks;
   }
 

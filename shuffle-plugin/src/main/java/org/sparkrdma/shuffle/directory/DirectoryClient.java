@@ -36,6 +36,7 @@ public final class DirectoryClient implements AutoCloseable {
   /** Time from the end of the last reading task to its report: others may follow it at once. */
   static final long AFTER_READS_MS = 10;
 
+  private static final String NO_ENDPOINT = "RpcEndpointNotFoundException";
   private static final long REPORT_INTERVAL_MS = 5_000;
   private static final long LAST_FIGURES_MS = 1_000;
 
@@ -50,6 +51,9 @@ public final class DirectoryClient implements AutoCloseable {
   // Confined to the control thread.
 
   private long lastEpoch;
+
+  /** Whether the driver has no directory, as far as the last try to publish knows. */
+  private boolean absent;
 
   /** The figures that the driver has taken last. */
   private Map<String, Object> takenFigures = Map.of();
@@ -109,12 +113,20 @@ public final class DirectoryClient implements AutoCloseable {
     }
     try {
       Object answer = ask(DirectoryService.PUBLISH, RecordCodec.encode(record));
+      absent = false;
       taken.complete(RecordCodec.as(Boolean.class, answer));
     } catch (Exception e) {
+      // Private in Spark, and wrapped.
+      absent = e.getCause() != null && e.getCause().getClass().getName().endsWith(NO_ENDPOINT);
       LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
       long nextMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       schedule(() -> tryPublish(record, taken, nextMs), retryMs);
     }
+  }
+
+  /** Whether the driver has no directory; control thread, after {@link #publish(Endpoint)}. */
+  public boolean isAbsent() {
+    return absent;
   }
 
   /**

@@ -12,6 +12,7 @@ import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import scala.PartialFunction;
 import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
@@ -32,16 +33,19 @@ public final class DriverDirectory implements AutoCloseable {
    * @param consequence for users when an executor does not use RDMA
    * @param reports receives the values that an executor reports, by its id, on Spark's dispatcher;
    *     must not block; returns whether they are taken, else the executor sends them again
+   * @param missing takes errors about members that Spark lacks
    */
   public DriverDirectory(
       SparkConf conf,
       RpcEnv rpcEnv,
       String consequence,
-      BiPredicate<String, Map<String, Object>> reports) {
+      BiPredicate<String, Map<String, Object>> reports,
+      MissingLinks missing) {
     this.rpcEnv = rpcEnv;
     this.service = new DirectoryService(consequence, reports);
     this.ref =
-        rpcEnv.setupEndpoint(DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service));
+        rpcEnv.setupEndpoint(
+            DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service, missing));
   }
 
   /** Same as {@link DirectoryService#executors}. */
@@ -76,7 +80,7 @@ public final class DriverDirectory implements AutoCloseable {
   }
 
   /** The RPC endpoint; called on Spark's dispatcher, one message at a time. */
-  private record DirectoryRpcEndpoint(RpcEnv rpcEnv, DirectoryService service)
+  private record DirectoryRpcEndpoint(RpcEnv rpcEnv, DirectoryService service, MissingLinks missing)
       implements ThreadSafeRpcEndpoint {
     @Override
     public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
@@ -90,7 +94,11 @@ public final class DriverDirectory implements AutoCloseable {
         public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
           try {
             context.reply(service.answer(message));
-          } catch (IllegalArgumentException e) {
+          } catch (IllegalArgumentException | LinkageError e) {
+            // An error would end the dispatcher's thread, and the executor would wait.
+            if (e instanceof LinkageError error) {
+              missing.take(error);
+            }
             context.sendFailure(e);
           }
           return null;

@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -41,6 +42,7 @@ public final class DriverParts implements AutoCloseable {
   private final SparkConf conf;
   private final ShuffleSettings settings;
   private final List<String> warnings;
+  private final MissingLinks missing;
   private DriverDirectory directory;
   private Broadcasts broadcasts;
   private final FindingsLog findings = new FindingsLog();
@@ -57,8 +59,11 @@ public final class DriverParts implements AutoCloseable {
 
   /**
    * @param warnings reasons from the settings why RDMA must not be used, for the tab
+   * @param missing takes errors about members that Spark lacks
    */
-  public DriverParts(SparkConf conf, ShuffleSettings settings, List<String> warnings) {
+  public DriverParts(
+      SparkConf conf, ShuffleSettings settings, List<String> warnings, MissingLinks missing) {
+    this.missing = missing;
     this.conf = conf;
     this.settings = settings;
     this.warnings = List.copyOf(warnings);
@@ -69,7 +74,7 @@ public final class DriverParts implements AutoCloseable {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory =
           new DriverDirectory(
-              conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport);
+              conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport, missing);
       broadcasts = Broadcasts.onDriver(SparkEnv.get(), settings);
     }
   }
@@ -152,6 +157,7 @@ public final class DriverParts implements AutoCloseable {
 
   private List<String> notesForUi(SparkContext context) {
     List<String> notes = new ArrayList<>(warnings);
+    missing.reason().ifPresent(notes::add);
     if (settings.mode() == ShuffleSettings.Mode.OFF) {
       notes.add("RDMA is not used: " + ShuffleSetting.MODE.key() + "=off");
     } else if (context.isLocal()) {

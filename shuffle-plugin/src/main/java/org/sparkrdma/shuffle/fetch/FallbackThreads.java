@@ -119,7 +119,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
       }
       try {
         next.request.fetchFailedByTcp(next.fallback);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | LinkageError e) {
         LOG.error("Spark's fetcher threw an exception when it received a result", e);
       }
     }

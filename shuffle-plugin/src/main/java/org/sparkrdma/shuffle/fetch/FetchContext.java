@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
@@ -13,6 +14,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * @param maxOomAttempts as {@code spark.shuffle.maxAttemptsOnNettyOOM}
  * @param unusable map outputs whose recorded checksums are wrong
  * @param log why blocks use TCP
+ * @param missing takes errors about members that Spark lacks
  */
 public record FetchContext(
     BlockStoreClient spark,
@@ -21,8 +23,9 @@ public record FetchContext(
     boolean verify,
     int maxOomAttempts,
     UnusableChecksums unusable,
-    FallbackLog log) {
-  /** A context without known map outputs. */
+    FallbackLog log,
+    MissingLinks missing) {
+  /** A context without known map outputs, of which nothing is missing so far. */
   public FetchContext(
       BlockStoreClient spark,
       FetchRequest.Fallback fallback,
@@ -30,6 +33,14 @@ public record FetchContext(
       boolean verify,
       int maxOomAttempts,
       FallbackLog log) {
-    this(spark, fallback, counters, verify, maxOomAttempts, new UnusableChecksums(), log);
+    this(
+        spark,
+        fallback,
+        counters,
+        verify,
+        maxOomAttempts,
+        new UnusableChecksums(),
+        log,
+        new MissingLinks());
   }
 }

@@ -130,7 +130,10 @@ public final class FetchRequest {
   private void deliver(int index, FetchedBlock block) {
     try {
       listener.onBlockFetchSuccess(names[index], block);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError e) {
+      if (e instanceof LinkageError error) {
+        context.missing().take(error);
+      }
       // A second success could make Spark read the block twice.
       listener.onBlockFetchFailure(names[index], e);
     }

@@ -62,7 +62,7 @@ public final class TcpFetch implements BlockFetchingListener {
       context
           .spark()
           .fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, answers, files);
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       // Spark's client throws checked exceptions, too.
       if (e instanceof InterruptedException) {
         Thread.currentThread().interrupt();
@@ -72,7 +72,7 @@ public final class TcpFetch implements BlockFetchingListener {
   }
 
   /** Fails every block that has no answer yet. */
-  void failRest(Exception e) {
+  void failRest(Throwable e) {
     List<String> rest;
     synchronized (this) {
       rest = List.copyOf(open);

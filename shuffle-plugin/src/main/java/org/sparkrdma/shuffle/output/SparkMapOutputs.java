@@ -16,6 +16,7 @@ import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
@@ -36,18 +37,22 @@ public class SparkMapOutputs implements MapOutputs {
   private final List<Path> directories;
   private final String algorithm;
   private final int checksumKind;
+  private final MissingLinks missing;
 
   /**
    * @param resolver of the executor's shuffle manager
    * @param directories Spark's local directories
    * @param conf has Spark's checksum settings
    * @param verifies whether readers verify blocks; else no checksums are read
+   * @param missing takes errors about members that Spark lacks; the block is then unknown here
    */
   public SparkMapOutputs(
       IndexShuffleBlockResolver resolver,
       List<Path> directories,
       SparkConf conf,
-      boolean verifies) {
+      boolean verifies,
+      MissingLinks missing) {
+    this.missing = missing;
     this.resolver = resolver;
     this.directories = List.copyOf(directories);
     package$ keys = package$.MODULE$;
@@ -76,9 +81,14 @@ public class SparkMapOutputs implements MapOutputs {
 
   @Override
   public int indexDisk(int shuffleId, long mapId) {
-    // As Spark's DiskBlockManager chooses the directory of a file.
-    String name = new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
-    return JavaUtils.nonNegativeHash(name) % disks();
+    try {
+      // As Spark's DiskBlockManager chooses the directory of a file.
+      String name = new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
+      return JavaUtils.nonNegativeHash(name) % disks();
+    } catch (LinkageError e) {
+      missing.take(e);
+      return 0;
+    }
   }
 
   @Override
@@ -93,6 +103,15 @@ public class SparkMapOutputs implements MapOutputs {
 
   @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
+    try {
+      return openFiles(shuffleId, mapId);
+    } catch (LinkageError e) {
+      missing.take(e);
+      throw new IOException("Spark does not name the files of a map output", e);
+    }
+  }
+
+  private MapOutput openFiles(int shuffleId, long mapId) throws IOException {
     Path index = resolver.getIndexFile(shuffleId, mapId, Option.empty()).toPath();
     Path data = resolver.getDataFile(shuffleId, mapId).toPath();
     Path sums =

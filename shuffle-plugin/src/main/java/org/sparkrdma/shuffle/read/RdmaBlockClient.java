@@ -113,55 +113,68 @@ public final class RdmaBlockClient extends BlockStoreClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    if (forTasks) {
-      forReader(new ReaderBlocks(TaskContext.get()))
-          .fetchBlocks(host, port, executorId, blockIds, listener, files);
-      return;
-    }
-    BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
-    if (draining.get() || reader == null) {
-      fetchByTcp(peer, blockIds.clone(), listener, files, false);
-      return;
-    }
-    if (files != null || !wasUp) {
-      FallbackReason reason = wasUp ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
-      for (int i = 0; i < blockIds.length; i++) {
-        context.counters().fellBack(reason);
+    // From the first block that another object answers on, none may be asked for here once more.
+    boolean handedOver = false;
+    try {
+      ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
+      BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
+      if (draining.get() || (reader == null && !forTasks)) {
+        handedOver = true;
+        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
+        return;
       }
-      fetchByTcp(peer, blockIds.clone(), listener, files, wasUp);
-      return;
-    }
-    String[] names = blockIds.clone();
-    BlockRanges ranges = new BlockRanges(names.length);
-    List<String> others = new ArrayList<>(0);
-    for (String blockId : names) {
-      if (!ranges.tryAdd(blockId)) {
-        others.add(blockId);
+      boolean isUsed = forTasks ? isUp.getAsBoolean() : wasUp;
+      if (files != null || !isUsed) {
+        FallbackReason reason = isUsed ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
+        for (int i = 0; i < blockIds.length; i++) {
+          context.counters().fellBack(reason);
+        }
+        handedOver = true;
+        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, isUsed);
+        return;
       }
+      String[] names = blockIds.clone();
+      BlockRanges ranges = new BlockRanges(names.length);
+      List<String> others = new ArrayList<>(0);
+      for (String blockId : names) {
+        if (!ranges.tryAdd(blockId)) {
+          others.add(blockId);
+        }
+      }
+      if (!others.isEmpty()) {
+        List<String> parsed = new ArrayList<>(Arrays.asList(names));
+        parsed.removeAll(Set.copyOf(others));
+        names = parsed.toArray(String[]::new);
+        handedOver = true;
+        String[] rest = others.toArray(String[]::new);
+        TcpFetch.fetch(context, peer, task.stage(), rest, listener, null, false);
+      }
+      if (names.length > 0) {
+        FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);
+        handedOver = true;
+        begin(request, executorId);
+      }
+    } catch (LinkageError e) {
+      if (!context.missing().take(e) || handedOver) {
+        throw e;
+      }
+      context.spark().fetchBlocks(host, port, executorId, blockIds, listener, files);
     }
-    if (!others.isEmpty()) {
-      List<String> parsed = new ArrayList<>(Arrays.asList(names));
-      parsed.removeAll(Set.copyOf(others));
-      names = parsed.toArray(String[]::new);
-      fetchByTcp(peer, others.toArray(String[]::new), listener, null, false);
-    }
-    if (names.length > 0) {
-      begin(new FetchRequest(context, peer, names, ranges, listener, reader), executorId);
-    }
-  }
-
-  private void fetchByTcp(
-      BlockManagerAddress peer,
-      String[] blockIds,
-      BlockFetchingListener listener,
-      DownloadFileManager files,
-      boolean fallback) {
-    ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
-    TcpFetch.fetch(context, peer, task.stage(), blockIds, listener, files, fallback);
   }
 
   /** Starts at once when the endpoint is known, which is nearly always. */
   private void begin(FetchRequest request, String executorId) {
+    try {
+      find(request, executorId);
+    } catch (LinkageError e) {
+      if (!context.missing().take(e)) {
+        throw e;
+      }
+      request.fetchByTcpNow(FallbackReason.UNAVAILABLE, e.toString());
+    }
+  }
+
+  private void find(FetchRequest request, String executorId) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
       found = directory.apply(executorId);

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.read;
 
 import java.io.InputStream;
+import java.util.function.Supplier;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.MapSizesByExecutorId;
@@ -14,6 +15,7 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.util.CompletionIterator;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.links.LinkEdge;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
 import scala.Function2;
@@ -25,7 +27,8 @@ import scala.runtime.BoxedUnit;
 
 /**
  * Reads a range of reduce partitions like Spark's own reader, through Spark's own fetcher with
- * another block client. Confined to the task's thread.
+ * another block client. Where a member of Spark is missing, it goes on with Spark's reader, unless
+ * the task has received a record. Confined to the task's thread.
  *
  * @param <K> of keys
  * @param <C> of combined values
@@ -37,10 +40,14 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final MapSizesByExecutorId blocks;
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
+  private final LinkEdge edge;
+  private final Supplier<ShuffleReader<K, C>> sparks;
 
   /**
    * @param client fetches remote blocks; an {@link RdmaBlockClient}, or Spark's own
    * @param range of the shuffle's outputs, which the reader locates like Spark
+   * @param edge takes errors about missing members
+   * @param sparks creates Spark's reader of the same range
    */
   public RdmaShuffleReader(
       SparkEnv env,
@@ -48,17 +55,30 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       ShuffleDependency<K, ?, C> dependency,
       ReadRange range,
       TaskContext context,
-      ShuffleReadMetricsReporter metrics) {
+      ShuffleReadMetricsReporter metrics,
+      LinkEdge edge,
+      Supplier<ShuffleReader<K, C>> sparks) {
     this.env = env;
     this.client = client;
     this.dependency = dependency;
     this.blocks = range.locate(env.mapOutputTracker(), dependency, context);
     this.context = context;
     this.metrics = metrics;
+    this.edge = edge;
+    this.sparks = sparks;
   }
 
   @Override
   public Iterator<Product2<K, C>> read() {
+    try {
+      return new GuardedRecords<>(context, records(), edge, () -> sparks.get().read());
+    } catch (LinkageError e) {
+      edge.take(e);
+      return sparks.get().read();
+    }
+  }
+
+  private Iterator<Product2<K, C>> records() {
     RecordIterator records =
         new RecordIterator(fetched(), dependency.serializer().newInstance(), metrics);
     Iterator<Tuple2<Object, Object>> counted =
@@ -68,12 +88,9 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
               context.taskMetrics().mergeShuffleReadMetrics();
               return BoxedUnit.UNIT;
             });
+    boolean isPlain = dependency.keyOrdering().isEmpty() && dependency.aggregator().isEmpty();
     // A killed task stops here, and again after sorting or combining has read all records.
-    Iterator<Tuple2<Object, Object>> stoppable = new InterruptibleIterator<>(context, counted);
-    Iterator<Product2<K, C>> result = aggregatedAndSorted(stoppable);
-    return result instanceof InterruptibleIterator
-        ? result
-        : new InterruptibleIterator<>(context, result);
+    return aggregatedAndSorted(isPlain ? counted : new InterruptibleIterator<>(context, counted));
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {

@@ -16,6 +16,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -121,7 +122,8 @@ record OpenRdma(
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
-      ShuffleCounters counters) {
+      ShuffleCounters counters,
+      MissingLinks missing) {
     return open -> {
       TransportSettings limited = settings.transport(open.limit().bytes());
       Preflight.check(
@@ -131,7 +133,7 @@ record OpenRdma(
           open.machine(),
           new MemoryPlan(limited, open.budget().limitBytes()).needs(open.device()));
       return RdmaTransport.open(
-          limited, settings.serve(), environment(env, resolver, settings, counters, open));
+          limited, settings.serve(), environment(env, resolver, settings, counters, missing, open));
     };
   }
 
@@ -140,6 +142,7 @@ record OpenRdma(
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
       ShuffleCounters counters,
+      MissingLinks missing,
       DeviceStart open) {
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
@@ -149,7 +152,7 @@ record OpenRdma(
     return new TransportEnvironment(
         open.device(),
         open.budget(),
-        Broadcasts.outputs(env, resolver, localDirectories(env), settings),
+        Broadcasts.outputs(env, resolver, localDirectories(env), settings, missing),
         open.choice().addresses(),
         DeviceChoice.completionVector(
             DeviceChoice.numberOf(env.executorId()),

@@ -28,6 +28,8 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.UnusableChecksums;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
@@ -78,6 +80,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private final ControlThread control;
   private final FallbackThreads tcp;
   private final RdmaBlockClient client;
+  private final MissingLinks missing;
   private final AtomicReference<RuntimeStatus> status =
       new AtomicReference<>(RuntimeStatus.STARTING);
 
@@ -120,19 +123,21 @@ public final class RdmaRuntime implements AutoCloseable {
    * @param env of this executor
    * @param resolver finds map outputs
    * @param warnings reasons from the settings why RDMA must not be used; empty when it may be used
+   * @param missing turns this off when a member of Spark is missing
    */
   public static RdmaRuntime of(
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
       ShuffleCounters counters,
-      List<String> warnings) {
+      List<String> warnings,
+      MissingLinks missing) {
     RuntimeStart start =
         new RuntimeStart(
             env,
             settings,
             Verbs::choose,
-            OpenRdma.rdmaTransports(env, resolver, settings, counters),
+            OpenRdma.rdmaTransports(env, resolver, settings, counters, missing),
             warnings);
     ControlThread control = new ControlThread();
     RdmaRuntime created =
@@ -143,7 +148,8 @@ public final class RdmaRuntime implements AutoCloseable {
             counters,
             start,
             new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
-            control);
+            control,
+            missing);
     created.broadcasts =
         Broadcasts.onExecutor(env, settings, counters, created::transport, created.directory::find);
     return created;
@@ -153,6 +159,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * @param spark Spark's own client
    * @param directory calls the driver on the control thread; closed by the runtime
    * @param control not started; closed by the runtime
+   * @param missing turns this off when a member of Spark is missing
    */
   RdmaRuntime(
       SparkEnv env,
@@ -161,7 +168,8 @@ public final class RdmaRuntime implements AutoCloseable {
       ShuffleCounters counters,
       RuntimeStart start,
       Limits limits,
-      ControlThread control) {
+      ControlThread control,
+      MissingLinks missing) {
     this.executorId = env.executorId();
     this.counters = counters;
     this.limits = limits;
@@ -178,8 +186,11 @@ public final class RdmaRuntime implements AutoCloseable {
             counters,
             start.verifies(),
             (Integer) env.conf().get(package$.MODULE$.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
-            new FallbackLog());
+            new UnusableChecksums(),
+            new FallbackLog(),
+            missing);
     this.client = new RdmaBlockClient(context, this::transport, directory::find, this::mayFetch);
+    this.missing = missing;
   }
 
   private BlockTransport transport() {
@@ -207,6 +218,8 @@ public final class RdmaRuntime implements AutoCloseable {
       published.countDown();
       return;
     }
+    missing.setEnd(reason -> control.execute(() -> end(reason)));
+    control.execute(missing::check);
     control.execute(this::tryStart);
     var unused =
         control.scheduleWithFixedDelay(
@@ -216,7 +229,7 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /** One start, after which RDMA is up or off, or another start follows. */
   private void tryStart() {
-    if (status.get().is(State.STOPPED)) {
+    if (status.get().is(State.STOPPED) || missing.any()) {
       return;
     }
     if (!closeLost()) {
@@ -246,6 +259,10 @@ public final class RdmaRuntime implements AutoCloseable {
         directory
             .publish(started.transport().endpoint())
             .thenAccept(taken -> published.countDown());
+    if (directory.isAbsent()) {
+      // No task waits for it.
+      published.countDown();
+    }
     directory.reportSoon();
   }
 
@@ -288,14 +305,34 @@ public final class RdmaRuntime implements AutoCloseable {
       return;
     }
     LOG.warn("RDMA is not used in this executor until it can be started: {}", reason);
-    var unused = directory.withdraw(executorId, List.of(reason));
-    directory.reportSoon();
     if (System.nanoTime() - upSinceNs > STABLE_NS) {
       restartMs = limits.firstRestart().toMillis();
     }
-    unclosed = before.parts();
-    closeLost();
+    withdraw(before, reason);
     scheduleStart();
+  }
+
+  /** A member of Spark is missing: RDMA is off as long as the executor lives. */
+  private void end(String reason) {
+    RuntimeStatus before = status.get();
+    if (change(RuntimeStatus.down(State.OFF, List.of(reason)))) {
+      LOG.warn(
+          "RDMA is not used in this executor, its shuffle reads use TCP: {}. Use a plug-in that was"
+              + " built for this Spark",
+          reason);
+      published.countDown();
+      withdraw(before, reason);
+    }
+  }
+
+  /** Tells the driver, and closes what was up. */
+  private void withdraw(RuntimeStatus before, String reason) {
+    var unused = directory.withdraw(executorId, List.of(reason));
+    directory.reportSoon();
+    if (before.parts() != null) {
+      unclosed = before.parts();
+      closeLost();
+    }
   }
 
   /** Whether all parts of earlier starts are closed; goes on with a close that has failed. */

@@ -2,9 +2,10 @@
 package org.sparkrdma.shuffle.spark;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
-import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.storage.BlockManager;
 
@@ -32,6 +33,21 @@ public final class OtherManager {
   }
 
   /**
+   * The shuffle manager of a process, by the name that Spark has for it, which changes after 4.2;
+   * null on Spark 4 before it is created.
+   *
+   * @throws LinkageError when there is no such method
+   */
+  public static ShuffleManager of(SparkEnv env) {
+    try {
+      return (ShuffleManager)
+          method(SparkEnv.class, "shuffleManager", "blockingShuffleManager").invoke(env);
+    } catch (ReflectiveOperationException e) {
+      throw (LinkageError) new NoSuchMethodError("SparkEnv.shuffleManager").initCause(e);
+    }
+  }
+
+  /**
    * The resolver of map outputs in Spark's own files: that of the manager, or one that it wraps as
    * RAPIDS does.
    *
@@ -39,14 +55,27 @@ public final class OtherManager {
    */
   public static IndexShuffleBlockResolver resolver(ShuffleManager manager)
       throws ReflectiveOperationException {
-    ShuffleBlockResolver own = manager.shuffleBlockResolver();
+    Object own = method(manager.getClass(), "shuffleBlockResolver").invoke(manager);
     Object files =
         own instanceof IndexShuffleBlockResolver
             ? own
-            : own.getClass().getMethod("wrapped").invoke(own);
+            : method(own.getClass(), "wrapped").invoke(own);
     if (files instanceof IndexShuffleBlockResolver found) {
       return found;
     }
     throw new NoSuchMethodException("its map outputs are not in Spark's files");
+  }
+
+  /** The first of these methods that a class has; it may be that of a class that is not public. */
+  private static Method method(Class<?> type, String... names) throws NoSuchMethodException {
+    for (String name : names) {
+      for (Method method : type.getMethods()) {
+        if (method.getName().equals(name) && method.getParameterCount() == 0) {
+          method.setAccessible(true);
+          return method;
+        }
+      }
+    }
+    throw new NoSuchMethodException(type.getName() + "." + names[0]);
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.spark;
 
+import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import org.apache.spark.Aggregator;
 import org.apache.spark.Partitioner;
 import org.apache.spark.TaskContext;
 import org.apache.spark.serializer.Serializer;
-import org.apache.spark.shuffle.checksum.RowBasedChecksum;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
@@ -43,21 +43,28 @@ public final class Sorting {
       Option<Aggregator<K, V, C>> aggregator,
       Ordering<K> ordering,
       Serializer serializer) {
-    Object[] arguments = new Object[SORTER.getParameterCount()];
+    Class<?>[] types = SORTER.getParameterTypes();
+    boolean hasChecksums = types.length == 6 && types[5].isArray();
+    if (types.length != 5 && !hasChecksums) {
+      throw new NoSuchMethodError("constructor of Spark's sorter: " + SORTER);
+    }
+    Object[] arguments = new Object[types.length];
     arguments[0] = context;
     arguments[1] = aggregator;
     arguments[2] = Option.<Partitioner>empty();
     arguments[3] = Option.apply(ordering);
     arguments[4] = serializer;
-    if (arguments.length > 5) {
-      arguments[5] = new RowBasedChecksum[0];
+    if (hasChecksums) {
+      // Of a class that earlier versions lack.
+      arguments[5] = Array.newInstance(types[5].getComponentType(), 0);
     }
     try {
       return (ExternalSorter<K, V, C>) SORTER.newInstance(arguments);
     } catch (InvocationTargetException e) {
       throw new IllegalStateException("Spark's sorter failed to start", e.getCause());
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("unknown constructor of Spark's sorter: " + SORTER, e);
+    } catch (ReflectiveOperationException | IllegalArgumentException e) {
+      throw (LinkageError)
+          new NoSuchMethodError("constructor of Spark's sorter: " + SORTER).initCause(e);
     }
   }
 }

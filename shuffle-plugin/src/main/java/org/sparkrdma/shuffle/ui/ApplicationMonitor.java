@@ -15,6 +15,9 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.links.LinkCheck;
+import org.sparkrdma.shuffle.links.LinkPart;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.spark.ui.UiSupport;
 
 /**
@@ -35,6 +38,7 @@ public final class ApplicationMonitor {
   private final ApplicationFigures figures = new ApplicationFigures();
   private final EventPosts posts;
   private final Predicate<String> reporters;
+  private final List<String> notes;
 
   private ApplicationMonitor(
       SparkContext context,
@@ -43,6 +47,7 @@ public final class ApplicationMonitor {
       Predicate<String> reporters,
       boolean hasPages) {
     this.reporters = reporters;
+    this.notes = notes;
     notes.forEach(figures::note);
     SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     posts =
@@ -58,6 +63,10 @@ public final class ApplicationMonitor {
 
   private void showTab(SparkContext context) {
     try {
+      List<String> missing = LinkCheck.missing(LinkPart.UI);
+      if (!missing.isEmpty()) {
+        throw new IncompatibleClassChangeError(MissingLinks.describe(missing));
+      }
       RdmaTab.attach(context, figures);
     } catch (RuntimeException | LinkageError e) {
       LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
@@ -81,7 +90,7 @@ public final class ApplicationMonitor {
    * Begins to collect.
    *
    * @param hosts of the executors that run already, by executor id
-   * @param notes sentences for the top of the tab
+   * @param notes sentences for the top of the tab and the end of the summary
    * @param reporters whether an executor sends figures; the end waits for those of its last tasks
    * @return empty where Spark refuses
    */
@@ -156,7 +165,10 @@ public final class ApplicationMonitor {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      LOG.info("Shuffle of this application: {}", figures.totals().summary());
+      LOG.info(
+          "Shuffle of this application: {}{}",
+          figures.totals().summary(),
+          notes.isEmpty() ? "" : " notes=" + notes);
       guarded(() -> posts.post(System.currentTimeMillis(), true));
     }
   }

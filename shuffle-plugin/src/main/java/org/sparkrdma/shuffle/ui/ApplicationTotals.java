@@ -28,6 +28,10 @@ final class ApplicationTotals {
   private long broadcastBytes;
   private long fallbackBytes;
   private final SortedMap<String, Long> fallbacks = new TreeMap<>();
+
+  /** Executors whose RDMA is off for good, by the reason. */
+  private final transient SortedMap<String, Long> offReasons = new TreeMap<>();
+
   private long quarantines;
   private long highestPinnedBytes;
   private transient long up;
@@ -44,6 +48,7 @@ final class ApplicationTotals {
     broadcastBytes = ended.broadcastBytes;
     fallbackBytes = ended.fallbackBytes;
     fallbacks.putAll(ended.fallbacks);
+    offReasons.putAll(ended.offReasons);
     quarantines = ended.quarantines;
     highestPinnedBytes = ended.highestPinnedBytes;
   }
@@ -54,6 +59,9 @@ final class ApplicationTotals {
     broadcastBytes += executor.number(Figure.BROADCAST);
     fallbackBytes += executor.number(Figure.TCP_FALLBACK);
     executor.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
+    if (executor.text(Figure.STATE).equals("off")) {
+      offReasons.merge(executor.text(Figure.REASONS), 1L, Long::sum);
+    }
     quarantines += executor.number(Figure.QUARANTINES);
     highestPinnedBytes = Math.max(highestPinnedBytes, executor.number(Figure.PINNED_HIGHEST));
     if (executor.isUp()) {
@@ -134,21 +142,24 @@ final class ApplicationTotals {
 
   /**
    * The line that the driver logs at the end of the application. Its last number is the maximum
-   * over executors of the bytes that one has pinned at one time.
+   * over executors of the bytes that one has pinned at one time. Behind it are the reasons why
+   * executors have used no RDMA, with their number.
    */
   String summary() {
+    String off = offReasons.isEmpty() ? "" : " executorsWithoutRdma=" + offReasons;
     return String.format(
-        Locale.ROOT,
-        ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d broadcastBytes=%d"
-            + " fallbackBlocks=%d quarantines=%d fallbacks=%s highestPinnedBytes=%d"),
-        bytes.read(),
-        bytes.copied(),
-        bytes.tcp(),
-        bytes.local(),
-        broadcastBytes,
-        fallbackBlocks(),
-        quarantines,
-        fallbacks,
-        highestPinnedBytes);
+            Locale.ROOT,
+            ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d broadcastBytes=%d"
+                + " fallbackBlocks=%d quarantines=%d fallbacks=%s highestPinnedBytes=%d"),
+            bytes.read(),
+            bytes.copied(),
+            bytes.tcp(),
+            bytes.local(),
+            broadcastBytes,
+            fallbackBlocks(),
+            quarantines,
+            fallbacks,
+            highestPinnedBytes)
+        + off;
   }
 }

@@ -155,9 +155,15 @@ final class ExecutorFigures {
     return !values.isEmpty();
   }
 
-  /** Bytes received by TCP; of an executor that never had RDMA, what Spark has counted. */
+  /** Bytes received by TCP; of an executor that does not use RDMA, what Spark has counted. */
   private long tcpBytes() {
-    return neverUp() ? Math.max(number(Figure.TCP), remote) : number(Figure.TCP);
+    return usesSparksReader()
+        ? Math.max(number(Figure.TCP), remote - number(Figure.READ))
+        : number(Figure.TCP);
+  }
+
+  private boolean usesSparksReader() {
+    return neverUp() || text(Figure.STATE).equals("off");
   }
 
   private boolean neverUp() {
@@ -172,7 +178,7 @@ final class ExecutorFigures {
 
   /** Whether its tasks have read bytes of other executors that it has not reported yet. */
   boolean hasUnreported() {
-    boolean reportsAll = hasReported() && neverUp();
+    boolean reportsAll = hasReported() && usesSparksReader();
     return !isRemoved() && !reportsAll && remote > number(Figure.READ) + number(Figure.TCP);
   }
 

@@ -44,6 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import scala.Option;
@@ -443,7 +444,8 @@ final class BroadcastFetchTest {
   void shouldServePiecesThatAreThere(String level) throws IOException {
     SparkEnv env = SparkEnv.get();
     var resolver = (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver();
-    PieceOutputs outputs = new PieceOutputs(blocks, resolver, List.of(), env.conf(), true);
+    PieceOutputs outputs =
+        new PieceOutputs(blocks, resolver, List.of(), env.conf(), true, new MissingLinks());
     long id = ++lastId;
     assertThat(outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5))).isNull();
     byte[] bytes = new byte[PIECE_BYTES];

@@ -2,8 +2,13 @@
 package org.sparkrdma.shuffle.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -11,6 +16,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Tests through Spark's own RPC. */
@@ -39,7 +45,8 @@ class DriverDirectoryTest {
   @Test
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
     try (DriverDirectory directory =
-            new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
+            new DriverDirectory(
+                env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
@@ -54,11 +61,36 @@ class DriverDirectoryTest {
   @Test
   void shouldPublishOnceThereIsADirectory() {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
+    assertThat(client.isAbsent()).as("so that no task waits").isTrue();
     assertThat(client.find("7").join()).isEmpty();
     try (DriverDirectory directory =
-        new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true)) {
+        new DriverDirectory(
+            env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks())) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
+    }
+  }
+
+  /**
+   * Spark's dispatcher takes it for fatal: it would answer nothing, and the executor would wait.
+   */
+  @Test
+  void shouldAnswerAlsoWhereAMemberOfSparkIsMissing() throws Exception {
+    MissingLinks missing = new MissingLinks();
+    BiPredicate<String, Map<String, Object>> reports =
+        (executorId, values) -> {
+          throw new NoSuchMethodError("gone");
+        };
+    List<Object> report = new ArrayList<>(List.of("7", "state", "up"));
+    RpcDriverCall driver = new RpcDriverCall(env.conf(), env.rpcEnv(), WAIT);
+    try (DriverDirectory directory =
+        new DriverDirectory(env.conf(), env.rpcEnv(), "", reports, missing)) {
+      assertThatThrownBy(
+              () -> driver.ask(new ArrayList<>(List.of(DirectoryService.REPORT, report))))
+          .hasRootCauseInstanceOf(NoSuchMethodError.class);
+      assertThat(missing.reason().orElseThrow()).contains("gone");
+      assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
+      assertThat(directory.knows("7")).isTrue();
     }
   }
 
@@ -68,7 +100,8 @@ class DriverDirectoryTest {
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());
     try (DriverDirectory directory =
-            new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
+            new DriverDirectory(
+                env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {

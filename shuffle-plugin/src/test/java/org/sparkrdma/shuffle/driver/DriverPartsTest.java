@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
@@ -57,11 +58,12 @@ class DriverPartsTest {
             .setAppName("lost")
             .set("spark.ui.enabled", "false")
             .set("spark.driver.host", "127.0.0.1");
+    MissingLinks missing = new MissingLinks();
     try (JavaSparkContext spark = new JavaSparkContext(conf);
-        DriverParts parts = new DriverParts(conf, ShuffleSettings.defaults(), List.of());
+        DriverParts parts = new DriverParts(conf, ShuffleSettings.defaults(), List.of(), missing);
         DriverDirectory directory =
             new DriverDirectory(
-                spark.getConf(), SparkEnv.get().rpcEnv(), "", (id, values) -> true);
+                spark.getConf(), SparkEnv.get().rpcEnv(), "", (id, values) -> true, missing);
         DirectoryClient client = new DirectoryClient(SparkEnv.get(), WAIT, control)) {
       client.withdraw("7", List.of("no device")).join();
       assertThat(directory.executors()).containsExactly("7");

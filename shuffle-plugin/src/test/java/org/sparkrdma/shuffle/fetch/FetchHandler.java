@@ -6,6 +6,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -54,7 +55,8 @@ public interface FetchHandler {
             true,
             1,
             handler.unusable(),
-            new FallbackLog()),
+            new FallbackLog(),
+            new MissingLinks()),
         new BlockManagerAddress("7", "host", 1),
         names,
         ranges,

@@ -4,12 +4,14 @@ package org.sparkrdma.shuffle.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.spark.SparkConf;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
 import scala.Tuple2;
@@ -37,6 +40,7 @@ class SparkMapOutputsTest {
   private static final int SHUFFLE = 0;
   private static final long MAP = 1;
   private static final String ENABLED = "spark.shuffle.checksum.enabled";
+  private final MissingLinks missing = new MissingLinks();
   private SparkConf conf;
   private JavaSparkContext spark;
   private JavaPairRDD<Integer, Iterable<Integer>> shuffled;
@@ -69,7 +73,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldFindTheBlocksAndSumsThatSparkWrote() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     assertThat(outputs.checksumKind()).isEqualTo(3);
     for (long map = 0; map < 2; map++) {
       MapOutput output = outputs.open(SHUFFLE, map);
@@ -94,10 +98,26 @@ class SparkMapOutputsTest {
   void shouldFindChecksumsWhenTheAlgorithmIsNamedInLowerCase() throws IOException {
     SparkConf lowerCase = conf.clone().set("spark.shuffle.checksum.algorithm", "crc32c");
     lowerCase.set(ENABLED, "True ");
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase, true, missing);
 
     assertThat(outputs.checksumKind()).isEqualTo(3);
     assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isTrue();
+  }
+
+  /** An Error on a thread of a disk would end the executor. */
+  @Test
+  void shouldKnowNoBlockWhereAMemberOfSparkIsMissing() {
+    MissingLinks links = new MissingLinks();
+    var broken =
+        new IndexShuffleBlockResolver(conf, null, new ConcurrentHashMap<>()) {
+          @Override
+          public File getIndexFile(int shuffleId, long mapId, Option<String[]> directories) {
+            throw new NoSuchMethodError("gone");
+          }
+        };
+    MapOutputs outputs = new SparkMapOutputs(broken, List.of(), conf, true, links);
+    assertThatThrownBy(() -> outputs.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
+    assertThat(links.reason().orElseThrow()).contains("gone");
   }
 
   @Test
@@ -114,7 +134,8 @@ class SparkMapOutputsTest {
     Files.write(sums, values.array());
     Files.write(resolver.getDataFile(shuffleId, MAP).toPath(), new byte[3 * partitions]);
 
-    MapOutput output = new SparkMapOutputs(resolver, List.of(), conf, true).open(shuffleId, MAP);
+    MapOutput output =
+        new SparkMapOutputs(resolver, List.of(), conf, true, missing).open(shuffleId, MAP);
 
     assertThat(output.partitions()).isEqualTo(partitions);
     assertThat(output.lengthBytes()).isEqualTo(3L * partitions);
@@ -125,21 +146,22 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldNotFindAMissingMapOutput() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     assertThat(outputs.open(SHUFFLE, 99)).isNull();
     assertThat(outputs.open(99, MAP)).isNull();
   }
 
   @Test
   void shouldHaveNoSumsWithoutVerificationOrAUsableFileOfThem() throws IOException {
-    var off = new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"), true);
+    var off =
+        new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"), true, missing);
     assertThat(off.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
     assertThat(off.open(SHUFFLE, MAP).hasSums()).isFalse();
-    var unverified = new SparkMapOutputs(resolver, List.of(), conf, false);
+    var unverified = new SparkMapOutputs(resolver, List.of(), conf, false, missing);
     assertThat(unverified.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
     assertThat(unverified.open(SHUFFLE, MAP).hasSums()).isFalse();
 
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     Path sums = resolver.getChecksumFile(SHUFFLE, MAP, "CRC32C", Option.empty()).toPath();
     byte[] right = Files.readAllBytes(sums);
     for (int length : new int[] {0, 8, right.length - 1}) {
@@ -163,7 +185,7 @@ class SparkMapOutputsTest {
     byte[] tooLong = right.clone();
     long end = ByteBuffer.wrap(right).getLong(right.length - 8);
     ByteBuffer.wrap(tooLong).putLong(right.length - 8, end + 1);
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     for (byte[] wrong :
         List.of(
             new byte[0],
@@ -181,7 +203,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldRequireADataFileOnlyForNonEmptyOutputs() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
     byte[] right = Files.readAllBytes(data);
     Files.delete(data);

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.read;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 
@@ -10,12 +11,16 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 final class FakeTransport implements BlockTransport {
   final List<FetchRequest> requests = new ArrayList<>();
 
+  /** Called with each request. */
+  Consumer<FetchRequest> fetched = request -> {};
+
   /** Calls that follow a fetch. */
   final List<String> informed = new ArrayList<>();
 
   @Override
   public synchronized void fetch(FetchRequest request) {
     requests.add(request);
+    fetched.accept(request);
   }
 
   @Override

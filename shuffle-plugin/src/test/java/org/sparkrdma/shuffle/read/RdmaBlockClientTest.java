@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.MergeFinalizerListener;
@@ -18,11 +20,13 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.shuffle.protocol.MergeStatuses;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.SoftPool;
+import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
+import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -62,6 +66,59 @@ class RdmaBlockClientTest extends BlockClientFixture {
     }
     assertThat(before.informed).containsExactly("settled", "corrupt");
     assertThat(transport.informed).isEmpty();
+  }
+
+  /** As where a member of Spark is missing that the check at the start does not see. */
+  @Test
+  void shouldForwardToSparkWhatALinkageErrorLeavesOpen() throws InterruptedException {
+    fetchThrough(
+        () -> {
+          throw new NoSuchMethodError("'void org.apache.spark.X.gone()'");
+        },
+        "shuffle_0_11_3",
+        "rdd_1_2");
+    assertThat(listener.awaitAnswers(2)).containsExactlyInAnyOrder("shuffle_0_11_3", "rdd_1_2");
+    assertThat(spark.blocksFetched()).isEqualTo(2);
+    assertThat(context.missing().reason().orElseThrow()).contains("Spark 4", "X.gone()");
+
+    transport.fetched =
+        request -> {
+          request.onFetched(0, FetchedBlock.empty());
+          throw new NoSuchFieldError("gone");
+        };
+    rdmaIsUp();
+    fetch("shuffle_0_12_3", "shuffle_0_13_3");
+    assertThat(listener.awaitAnswers(4)).endsWith("shuffle_0_12_3", "shuffle_0_13_3");
+    assertThat(spark.blocksFetched()).isEqualTo(3);
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  /** Spark's own Error, or one of the job, is none of the plug-in's. */
+  @Test
+  void shouldLeaveOtherErrorsToTheTask() {
+    NoSuchMethodError foreign = new NoSuchMethodError("gone");
+    foreign.setStackTrace(
+        new StackTraceElement[] {
+          new StackTraceElement("java.lang.invoke.MethodHandle", "link", "X.java", 1),
+          new StackTraceElement("org.apache.spark.storage.X", "run", "X.java", 1),
+          new StackTraceElement("org.sparkrdma.shuffle.read.X", "run", "X.java", 1)
+        });
+    assertThatThrownBy(
+            () ->
+                fetchThrough(
+                    () -> {
+                      throw foreign;
+                    },
+                    "shuffle_0_11_3"))
+        .isSameAs(foreign);
+    assertThat(context.missing().any()).isFalse();
+    assertThat(spark.calls()).isEmpty();
+  }
+
+  private void fetchThrough(Supplier<CompletableFuture<Optional<Endpoint>>> find, String... ids) {
+    new RdmaBlockClient(context, () -> transport, executorId -> find.get(), () -> isUp)
+        .forReader(new ReaderBlocks(null))
+        .fetchBlocks(HOST, 7_337, "7", ids, listener, null);
   }
 
   @Test

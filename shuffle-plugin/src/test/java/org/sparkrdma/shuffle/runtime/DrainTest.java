@@ -21,6 +21,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -47,7 +48,9 @@ class DrainTest extends RuntimeFixture {
   void openDirectory() {
     SparkEnv env = SparkEnv.get();
     DirectoryName.choose(env.conf());
-    directory = new DriverDirectory(env.conf(), env.rpcEnv(), "", (executorId, values) -> true);
+    directory =
+        new DriverDirectory(
+            env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
     client = tcp;
   }
 

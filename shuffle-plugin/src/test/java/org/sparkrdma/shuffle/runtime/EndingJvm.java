@@ -11,6 +11,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
@@ -54,7 +55,8 @@ final class EndingJvm {
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
             new RdmaRuntime.Limits(Duration.ofSeconds(5), CLOSE_LIMIT, Duration.ofSeconds(1)),
-            control);
+            control,
+            new MissingLinks());
     runtime.start();
     runtime.require(Duration.ofSeconds(30));
 

@@ -11,6 +11,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -38,7 +39,8 @@ final class FewDescriptorsJvm {
               (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
               ShuffleSettings.of(spark.getConf()),
               new ShuffleCounters(),
-              List.of());
+              List.of(),
+              new MissingLinks());
       List<FileInputStream> held = takeAllBut(Integer.parseInt(args[0]));
       runtime.start();
       List<String> first = runtime.awaitStart(Duration.ofSeconds(60));

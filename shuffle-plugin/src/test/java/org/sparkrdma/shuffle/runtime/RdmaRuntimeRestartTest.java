@@ -97,6 +97,28 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   }
 
   @Test
+  void shouldEndForGoodWhenAMemberOfSparkIsMissing() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    try (CapturedLog log = new CapturedLog()) {
+      assertThat(missing.take(new NoSuchMethodError("gone"))).isTrue();
+      assertThat(missing.take(new NoSuchMethodError("gone too"))).isTrue();
+      engine.awaitClosed("engine");
+      assertThat(runtime.mayFetch()).isFalse();
+      transport.lose(1, "the device was removed");
+      runtime.close();
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: Spark 4")
+          .contains("gone")
+          .doesNotContain("too");
+    }
+    assertThat(transport.starts()).isOne();
+  }
+
+  @Test
   void shouldStartAgainWhileTasksHoldReceivedMemory() throws InterruptedException {
     List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
     firstRestart = Duration.ofMillis(1);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
@@ -41,6 +42,8 @@ abstract class RuntimeFixture {
 
   /** Wait before the first start after a loss; by default no test waits for it. */
   Duration firstRestart = Duration.ofHours(1);
+
+  final MissingLinks missing = new MissingLinks();
 
   /** Spark's own client. */
   BlockStoreClient client;
@@ -127,6 +130,7 @@ abstract class RuntimeFixture {
         counters,
         start,
         new RdmaRuntime.Limits(firstStart, closeLimit, firstRestart),
-        control);
+        control,
+        missing);
   }
 }

@@ -31,6 +31,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.IdleThreads;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
@@ -119,7 +120,8 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
         env,
         (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
         ShuffleSettings.defaults(),
-        new ShuffleCounters());
+        new ShuffleCounters(),
+        new MissingLinks());
   }
 
   @Test
@@ -233,7 +235,8 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
               "spark.shuffle.rdma.request.timeout",
               "10min");
       real =
-          OpenRdma.rdmaTransports(env, resolver(), ShuffleSettings.of(set), new ShuffleCounters());
+          OpenRdma.rdmaTransports(
+              env, resolver(), ShuffleSettings.of(set), new ShuffleCounters(), missing);
       runtime = runtime((name, settings) -> choose(), this, List.of());
       runtime.start();
       runtime.require(WAIT);

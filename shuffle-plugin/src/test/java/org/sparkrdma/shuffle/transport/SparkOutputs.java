@@ -30,6 +30,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
 import scala.Tuple2;
@@ -74,7 +75,7 @@ final class SparkOutputs implements AutoCloseable {
   }
 
   SparkMapOutputs served() {
-    return new SparkMapOutputs(resolver, List.of(folder), conf, true);
+    return new SparkMapOutputs(resolver, List.of(folder), conf, true, new MissingLinks());
   }
 
   /** Writes without order or aggregation: UnsafeShuffleWriter, merging the spills of each task. */

@@ -34,7 +34,7 @@ class ApplicationMonitorTest {
         .containsExactly(
             SUMMARY
                 + "readBytes=5 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=2 quarantines=0"
-                + " fallbacks={timeout=2} highestPinnedBytes=4096");
+                + " fallbacks={timeout=2} highestPinnedBytes=4096 notes=[a note]");
     assertThat(events.posted).as("no History Server of Spark 3.5 reads them").isEmpty();
   }
 

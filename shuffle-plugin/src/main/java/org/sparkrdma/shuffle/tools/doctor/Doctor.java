@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 /** Runs all checks in order and gives the answer. Stateless. */
 public final class Doctor {
   private static final String SETTINGS = "settings";
+  private static final String SPARK = "spark";
   private static final String OPEN_FILES = "open files";
   private static final String PEER = "peer";
   private static final String DIRECTORY_NAMES = "directory names";
@@ -31,6 +32,7 @@ public final class Doctor {
   private static final List<Check> CHECKS =
       List.of(
           new Check(SETTINGS, false, SettingsCheck::run),
+          new Check(SPARK, false, SparkCheck::run),
           new Check("system", false, MachineChecks::system),
           new Check("ports", true, PortChecks::states),
           new Check("arp", true, PortChecks::arp),
@@ -83,6 +85,7 @@ public final class Doctor {
       }
     }
     List<String> forbidden = new ArrayList<>(problems(findings.get(SETTINGS)));
+    forbidden.addAll(problems(findings.get(SPARK)));
     forbidden.addAll(problems(findings.get(OPEN_FILES)));
     forbidden.addAll(problems(findings.get(DIRECTORY_NAMES)));
     List<Finding> directories = findings.get(LOCAL_DIRECTORIES);

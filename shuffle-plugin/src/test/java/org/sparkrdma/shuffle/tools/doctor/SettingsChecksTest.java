@@ -10,6 +10,7 @@ import java.util.Properties;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.links.AlteredSpark;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** Checks of Spark's settings. */
@@ -60,6 +61,25 @@ class SettingsChecksTest {
                 assertThat(text)
                     .startsWith("NOTE spark.shuffle.rdma.recvQueueDepth has no effect: "));
     assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void shouldNameTheSparkAndWhatItLacks() throws IOException {
+    assertThat(machine.findings(SparkCheck::run))
+        .singleElement()
+        .asString()
+        .startsWith("OK Spark 4.2.0 in the class path has all");
+    String type = "org.apache.spark.shuffle.sort.SortShuffleManager";
+    try (AlteredSpark vendors = new AlteredSpark(type, AlteredSpark.Change.RENAMED)) {
+      assertThat(SparkCheck.findings("/opt/spark", vendors))
+          .filteredOn(finding -> finding.level() == Level.PROBLEM)
+          .singleElement()
+          .satisfies(
+              finding ->
+                  assertThat(finding.message())
+                      .startsWith("Spark 4.2.0 lacks or has changed " + type + ".")
+                      .endsWith(": RDMA is not used."));
+    }
   }
 
   @Test

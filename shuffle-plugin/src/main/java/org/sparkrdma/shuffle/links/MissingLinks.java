@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.links;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the plug-in has met a member that this Spark lacks, in one process. The first one ends
+ * RDMA there, with one WARN; from then on readers are Spark's own. Safe for any thread.
+ */
+public final class MissingLinks {
+  private static final Logger LOG = LoggerFactory.getLogger(MissingLinks.class);
+  private static final String PLUG_IN = "org.sparkrdma.";
+
+  /** Members that a WARN names. */
+  private static final int MOST_NAMES = 3;
+
+  private final LinkPart[] parts;
+  private boolean checked;
+  private String reason;
+  private Consumer<String> end =
+      why ->
+          LOG.warn(
+              "RDMA is not used in this process, its shuffle reads use TCP: {}. Use a plug-in that"
+                  + " was built for this Spark",
+              why);
+
+  /**
+   * None is missing so far.
+   *
+   * @param parts that {@link #check} looks up
+   */
+  public MissingLinks(LinkPart... parts) {
+    this.parts = parts;
+  }
+
+  /**
+   * An error at an edge between Spark and the plug-in. Where it is about a member that the plug-in
+   * uses, RDMA ends.
+   *
+   * @return false for an error of Spark itself or of the job, which is the job's
+   */
+  public boolean take(LinkageError error) {
+    boolean isOurs = isOurs(error);
+    if (isOurs) {
+      LOG.debug("A member of Spark is missing", error);
+      take(describe(error.toString()));
+    }
+    return isOurs;
+  }
+
+  /**
+   * Looks up what the parts use; a member that is missing has the same effect. Calls after the
+   * first do nothing.
+   */
+  public synchronized void check() {
+    if (checked) {
+      return;
+    }
+    checked = true;
+    long startNs = System.nanoTime();
+    List<String> missing = LinkCheck.missing(parts);
+    LOG.debug(
+        "Looked up what the plug-in uses of Spark: parts={} missing={} us={}",
+        List.of(parts),
+        missing,
+        (System.nanoTime() - startNs) / 1_000);
+    if (!missing.isEmpty()) {
+      take(describe(missing));
+    }
+  }
+
+  private synchronized void take(String why) {
+    if (reason == null) {
+      reason = why;
+      end.accept(why);
+    }
+  }
+
+  /** The reason for a WARN about members that are missing. */
+  public static String describe(List<String> members) {
+    return describe("it lacks or has changed " + names(members));
+  }
+
+  /** A few names, and the number of the others. */
+  public static String names(List<String> members) {
+    int named = Math.min(MOST_NAMES, members.size());
+    String more = members.size() > named ? " and " + (members.size() - named) + " more" : "";
+    return String.join(", ", members.subList(0, named)) + more;
+  }
+
+  private static String describe(String what) {
+    return SparkVersion.of(MissingLinks.class.getClassLoader())
+        + " is not one that the plug-in was built for: "
+        + what;
+  }
+
+  /** Why RDMA has ended; empty when no member is missing so far. */
+  public synchronized Optional<String> reason() {
+    return Optional.ofNullable(reason);
+  }
+
+  /** Whether a member is missing. */
+  public boolean any() {
+    return reason().isPresent();
+  }
+
+  /**
+   * Sets what ends RDMA, instead of the WARN; called with the reason, once, at once when it is
+   * known already. It must not wait.
+   */
+  public synchronized void setEnd(Consumer<String> ending) {
+    end = ending;
+    if (reason != null) {
+      end.accept(reason);
+    }
+  }
+
+  /** Whether the code that failed to link is the plug-in's, or Spark found no method in it. */
+  private static boolean isOurs(LinkageError error) {
+    return String.valueOf(error.getMessage()).replace('/', '.').contains(PLUG_IN)
+        || Stream.of(error.getStackTrace())
+            .map(StackTraceElement::getClassName)
+            .filter(name -> !name.startsWith("java.") && !name.startsWith("jdk."))
+            .findFirst()
+            .filter(name -> name.startsWith(PLUG_IN))
+            .isPresent();
+  }
+}
