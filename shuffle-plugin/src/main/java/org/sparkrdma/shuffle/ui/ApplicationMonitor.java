@@ -69,7 +69,10 @@ public final class ApplicationMonitor {
       }
       RdmaTab.attach(context, figures);
     } catch (RuntimeException | LinkageError e) {
-      LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
+      LOG.warn(
+          "Spark's UI does not show the RDMA shuffle; metrics and logs have its figures: {}",
+          e.getMessage(),
+          e);
     }
   }
 
