@@ -71,7 +71,7 @@ record Cell(SparkRelease spark, int java) {
         List.of(
             new SparkRelease("3.5.9", "2.12", List.of(17), true),
             new SparkRelease("3.5.9", "2.13", List.of(17), false),
-            new SparkRelease("4.0.2", "2.13", List.of(17, 21), true),
+            new SparkRelease("4.0.4", "2.13", List.of(17, 21), true),
             new SparkRelease("4.1.3", "2.13", List.of(17, 21), true),
             new SparkRelease("4.2.0", "2.13", List.of(17, 21, 25), true));
   }

@@ -27,14 +27,14 @@ class MatrixCommandTest {
         .containsExactly(
             "3.5.9-2.12-17",
             "3.5.9-2.13-17",
-            "4.0.2-2.13-17",
+            "4.0.4-2.13-17",
             "4.1.3-2.13-17",
             "4.2.0-2.13-17",
             "4.2.0-2.13-25");
     assertThat(select(BOTH, "newest", "oldest", "newest"))
         .containsExactly("3.5.9-2.12-17", "4.2.0-2.13-25");
     assertThat(select(Set.of(17), "newest")).containsExactly("4.2.0-2.13-17");
-    assertThat(select(BOTH, "4.0.2-2.13-17", "4.0.2-2.13-17")).containsExactly("4.0.2-2.13-17");
+    assertThat(select(BOTH, "4.0.4-2.13-17", "4.0.4-2.13-17")).containsExactly("4.0.4-2.13-17");
   }
 
   @Test

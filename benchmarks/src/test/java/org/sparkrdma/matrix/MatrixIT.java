@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.cluster.JobFixture;
 import org.sparkrdma.cluster.SparkSubmit;
 import org.sparkrdma.cluster.job.ClusterJob;
@@ -37,6 +39,8 @@ import org.sparkrdma.launch.Script;
 class MatrixIT {
   private static final Installation INSTALLATION =
       new Installation(Path.of("..").toAbsolutePath().normalize());
+
+  private static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaPlugin";
 
   private static Path oldestHome;
 
@@ -123,15 +127,19 @@ class MatrixIT {
   }
 
   /** The first application generates the tables, for which Spark 3.5 has too old a Guava. */
-  @Test
+  @ParameterizedTest
   @Tag("nightly")
-  void shouldFetchTheShufflesOfComet() throws Exception {
+  @CsvSource({"3.5.9, 2.12, spark3.5, 0.12.0", "4.1.3, 2.13, spark4.1, 1.2.0"})
+  void shouldFetchTheShufflesOfComet(String spark, String scala, String line, String version)
+      throws Exception {
+    Path home = new SparkHomes(INSTALLATION, new ProgressLog()).home(spark, scala);
+    String comet = "comet-spark-" + line + "_" + scala;
     Script.copyArtifacts(
         "dependency:copy",
-        "-Dartifact=org.apache.datafusion:comet-spark-spark3.5_2.12:0.12.0",
+        "-Dartifact=org.apache.datafusion:" + comet + ":" + version,
         "-DoutputDirectory=" + directory);
-    Path jar = directory.resolve("comet-spark-spark3.5_2.12-0.12.0.jar");
-    List<String> comet =
+    Path jar = directory.resolve(comet + "-" + version + ".jar");
+    List<String> settings =
         List.of(
             "spark.driver.extraClassPath=" + jar,
             "spark.executor.extraClassPath=" + jar,
@@ -140,19 +148,18 @@ class MatrixIT {
             "spark.memory.offHeap.size=512m");
 
     JobResult vanilla = query(INSTALLATION.sparkHome(), List.of("spark.shuffle.manager=sort"));
-    JobResult alone = query(oldestHome, with(comet, "spark.plugins=org.apache.spark.CometPlugin"));
-    JobResult byRead =
-        query(
-            oldestHome,
-            with(
-                comet,
-                "spark.plugins=org.apache.spark.CometPlugin,org.sparkrdma.shuffle.RdmaPlugin"));
-    assertThat(byRead.answer()).isNotEmpty().isEqualTo(alone.answer()).isEqualTo(vanilla.answer());
-    assertThat(byRead.remoteBytes()).isPositive();
-    assertThat(directory.resolve("output")).content().contains("CometExchange");
-    assertThat(directory.resolve("errors"))
-        .content()
-        .contains("readBytes=" + byRead.remoteBytes() + " ", " tcpBytes=0 ");
+    String plugin = "org.apache.spark.CometPlugin";
+    JobResult alone = query(home, with(settings, "spark.plugins=" + plugin));
+    assertThat(alone.answer()).isNotEmpty().isEqualTo(vanilla.answer());
+    for (String plugins : List.of(plugin + "," + PLUG_IN, PLUG_IN + "," + plugin)) {
+      JobResult byRead = query(home, with(settings, "spark.plugins=" + plugins));
+      assertThat(byRead.answer()).isEqualTo(alone.answer());
+      assertThat(byRead.remoteBytes()).isPositive();
+      assertThat(directory.resolve("output")).content().contains("CometExchange");
+      assertThat(directory.resolve("errors"))
+          .content()
+          .contains("readBytes=" + byRead.remoteBytes() + " ", " tcpBytes=0 ");
+    }
   }
 
   private JobResult query(Path home, List<String> settings) throws Exception {
