@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
@@ -26,7 +28,8 @@ import org.sparkrdma.shuffle.wire.Located;
  * queue pair is destroyed: they write its memory. In no other state can a READ do that.
  */
 final class BlockRead implements SinkPool.Waiter {
-  private enum State {
+  /** Where it is; see the class comment. */
+  enum State {
     WANTED,
     LOCATING,
     WAITING,
@@ -66,15 +69,6 @@ final class BlockRead implements SinkPool.Waiter {
     this.index = index;
   }
 
-  FetchRequest request() {
-    return request;
-  }
-
-  /** Index in its request. */
-  int index() {
-    return index;
-  }
-
   boolean isOf(LocateExchange other) {
     return exchange == other;
   }
@@ -83,17 +77,22 @@ final class BlockRead implements SinkPool.Waiter {
     return settled;
   }
 
-  /** A LOCATE names it. */
-  void onAsked(long nowNs) {
-    if (firstAskedNs == 0) {
-      firstAskedNs = nowNs;
-    }
+  /** Adds it, or its rest, to a LOCATE. */
+  void locate(Locate.Encoder locate, long nowNs) {
+    BlockRanges ranges = request.ranges();
+    locate.block(
+        ranges.shuffleId(index),
+        ranges.mapId(index),
+        ranges.startReduceId(index),
+        ranges.endReduceId(index),
+        locatedBytes,
+        request.needsFreshSums(index));
+    firstAskedNs = firstAskedNs == 0 ? nowNs : firstAskedNs;
     state = State.LOCATING;
   }
 
-  /** Whether the answer to its LOCATE has named it not yet. */
-  boolean isLocating() {
-    return state == State.LOCATING;
+  State state() {
+    return state;
   }
 
   /** It is to be located: now first, or its rest, or because an answer has left it out. */
@@ -158,11 +157,6 @@ final class BlockRead implements SinkPool.Waiter {
     blockBytes = bytes;
     sinceNs = nowNs;
     state = State.WAITING;
-  }
-
-  /** Whether it waits for memory. */
-  boolean waitsForMemory() {
-    return state == State.WAITING;
   }
 
   @Override

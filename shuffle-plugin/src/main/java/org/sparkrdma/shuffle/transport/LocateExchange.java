@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.SinkPool;
@@ -51,20 +50,20 @@ final class LocateExchange {
   private long[] leases = new long[4];
   private int leaseCount;
   private long releaseDueNs;
-  private boolean releaseOpen;
+
+  /** The RELEASE that awaits its answer; null without. */
+  private OutMessage release;
 
   /** Whether the agent calls {@link #releaseLeases} at its ticks. */
   private boolean isReleasing;
 
-  LocateExchange(
-      ReadConnection connection,
-      ConnectionResources context,
-      SendQueue sends,
-      RegisteredChunk first,
-      RegisteredChunk second) {
+  /**
+   * @param connection that is prepared
+   */
+  LocateExchange(ReadConnection connection, RegisteredChunk first, RegisteredChunk second) {
     this.connection = connection;
-    this.context = context;
-    this.sends = sends;
+    this.context = connection.context;
+    this.sends = connection.sends;
     this.messages = new OutMessage[] {new OutMessage(first), new OutMessage(second)};
     this.timeoutNs = context.settings().requestTimeout().toNanos();
   }
@@ -103,13 +102,12 @@ final class LocateExchange {
       if (message == null) {
         return 0;
       }
-      int count = Math.min(MAX_BLOCKS, request.ranges().size());
-      begin(message, count);
-      for (int i = 0; i < count; i++) {
-        add(message, i, new BlockRead(this, request, i), nowNs);
+      BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, request.ranges().size())];
+      for (int i = 0; i < blocks.length; i++) {
+        blocks[i] = new BlockRead(this, request, i);
       }
-      message.send(sends, locate.finish(), true, nowNs);
-      return count;
+      send(message, blocks, nowNs);
+      return blocks.length;
     } finally {
       sends.unlock();
     }
@@ -134,12 +132,11 @@ final class LocateExchange {
     try {
       OutMessage message = nextMessage();
       while (message != null && !wanted.isEmpty()) {
-        int count = Math.min(MAX_BLOCKS, wanted.size());
-        begin(message, count);
-        for (int i = 0; i < count; i++) {
-          add(message, i, wanted.poll(), nowNs);
+        BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, wanted.size())];
+        for (int i = 0; i < blocks.length; i++) {
+          blocks[i] = wanted.poll();
         }
-        message.send(sends, locate.finish(), true, nowNs);
+        send(message, blocks, nowNs);
         message = nextMessage();
       }
     } finally {
@@ -159,31 +156,20 @@ final class LocateExchange {
     return null;
   }
 
-  /** Begins a LOCATE, which takes leases along. */
-  private void begin(OutMessage message, int count) {
+  /** Sends a LOCATE, which takes leases along. */
+  private void send(OutMessage message, BlockRead[] blocks, long nowNs) {
     long id = ids++ * MESSAGES + (message == messages[0] ? 0 : 1);
-    message.beginLocate(id, count);
     locate.begin(message.bytes(), id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs));
     int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
     for (int i = 0; i < taken; i++) {
       locate.lease(leases[i]);
     }
     dropLeases(taken);
-  }
-
-  private void add(OutMessage message, int i, BlockRead block, long nowNs) {
-    FetchRequest request = block.request();
-    BlockRanges ranges = request.ranges();
-    int at = block.index();
-    locate.block(
-        ranges.shuffleId(at),
-        ranges.mapId(at),
-        ranges.startReduceId(at),
-        ranges.endReduceId(at),
-        block.locatedBytes(),
-        request.needsFreshSums(at));
-    block.onAsked(nowNs);
-    message.blocks()[i] = block;
+    for (BlockRead block : blocks) {
+      block.locate(locate, nowNs);
+    }
+    message.setLocate(id, blocks);
+    message.send(sends, locate.finish(), true, nowNs);
   }
 
   /** The device has sent a message. */
@@ -199,31 +185,14 @@ final class LocateExchange {
 
   // LOCATED.
 
-  /**
-   * Begins to read an answer.
-   *
-   * @return the LOCATE that it answers
-   */
-  OutMessage beginAnswer(ByteBuffer answer) {
+  /** Reads an answer; returns its READs. */
+  ReadBatch readAnswer(ByteBuffer answer, ReadPipeline reads, long nowNs) {
     located.begin(answer);
-    OutMessage message = messages[(int) (located.requestId() & 1)];
-    sends.lock();
-    try {
-      if (!message.isLocate(located.requestId())) {
-        throw new MalformedMessageException("bad LOCATED: unknown requestId");
-      }
-      return message;
-    } finally {
-      sends.unlock();
-    }
-  }
-
-  /** Reads the answer to a LOCATE; its READs are added to a batch, which begins. */
-  void readAnswer(OutMessage message, ReadBatch batch, long nowNs) {
-    BlockRead[] asked = message.blocks();
+    BlockRead[] asked = asked();
     long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
     // A READ that is posted last has its time before the lease ends, too.
-    batch.begin(located.leaseId(), nowNs + Math.min(timeoutNs, leaseNs - timeoutNs));
+    long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
+    ReadBatch batch = reads.begin(located.leaseId(), postUntilNs, asked.length);
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
         block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
@@ -231,14 +200,36 @@ final class LocateExchange {
     } else {
       readPieces(asked, batch, nowNs);
     }
+    return batch;
   }
 
-  /** The answer is read, and its receive posted again: the message is free. */
-  void endAnswer(OutMessage message, long nowNs) {
+  private OutMessage answered() {
+    return messages[(int) (located.requestId() & 1)];
+  }
+
+  /** The blocks of the LOCATE that is answered. */
+  private BlockRead[] asked() {
     sends.lock();
     try {
-      message.onLocated();
-      context.connections().onLocated(nowNs - message.askedNs());
+      BlockRead[] asked = answered().blocks(located.requestId());
+      if (asked == null) {
+        throw new MalformedMessageException("bad LOCATED: unknown requestId");
+      }
+      return asked;
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  /** The answer was read, and its receive is posted again. */
+  void endAnswer(long nowNs) {
+    context.connections().onLocated(nowNs - free(answered()));
+  }
+
+  private long free(OutMessage message) {
+    sends.lock();
+    try {
+      return message.onAnswered();
     } finally {
       sends.unlock();
     }
@@ -264,7 +255,7 @@ final class LocateExchange {
       throw new MalformedMessageException("bad LOCATED: no piece");
     }
     for (int i = asked.length - 1; i >= 0; i--) {
-      if (asked[i].isLocating()) {
+      if (asked[i].state() == BlockRead.State.LOCATING) {
         askForRest(asked[i], nowNs);
       }
     }
@@ -290,7 +281,7 @@ final class LocateExchange {
           case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
-    if (block.waitsForMemory()) {
+    if (block.state() == BlockRead.State.WAITING) {
       context.sinks().cancel(block);
     }
     block.fail(reason, "peer answered " + kind);
@@ -298,7 +289,7 @@ final class LocateExchange {
 
   /** Reads the piece at which the answer stands, unless its block is settled or has no memory. */
   private void takePiece(BlockRead block, ReadBatch batch, long nowNs) {
-    if (block.isSettled() || block.waitsForMemory()) {
+    if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
       return;
     }
     if (located.leaseId() == 0 && located.lengthBytes() > 0) {
@@ -385,7 +376,7 @@ final class LocateExchange {
         isReleasing = false;
         return true;
       }
-      OutMessage message = nowNs - releaseDueNs < 0 || releaseOpen ? null : nextMessage();
+      OutMessage message = nowNs - releaseDueNs < 0 || release != null ? null : nextMessage();
       if (message == null) {
         return false;
       }
@@ -395,7 +386,7 @@ final class LocateExchange {
         out.putLong(leases[i]);
       }
       dropLeases(count);
-      releaseOpen = true;
+      release = message;
       message.send(sends, out.position(), true, nowNs);
       isReleasing = leaseCount > 0;
       return !isReleasing;
@@ -407,22 +398,15 @@ final class LocateExchange {
   /** Checks the answer to the RELEASE. */
   void checkReleased(ByteBuffer answer) {
     Messages.checkReleased(answer);
-    if (!releaseOpen) {
+    if (release == null) {
       throw new MalformedMessageException("RELEASED without a RELEASE");
     }
   }
 
-  /** The answer to the RELEASE is read, and its receive posted again: the message is free. */
+  /** The answer to the RELEASE was read, and its receive is posted again. */
   void endRelease(long nowNs) {
-    sends.lock();
-    try {
-      for (OutMessage message : messages) {
-        message.onReleased();
-      }
-      releaseOpen = false;
-    } finally {
-      sends.unlock();
-    }
+    free(release);
+    release = null;
     locateWanted(nowNs);
   }
 

@@ -11,14 +11,15 @@ import org.sparkrdma.memory.RegisteredChunk;
 final class OutMessage {
   private final RegisteredChunk chunk;
   private final ByteBuffer bytes;
-  private long id;
-
-  /** Null unless the message is a LOCATE. */
-  private BlockRead[] blocks;
-
   private boolean sending;
   private boolean awaitsAnswer;
   private long askedNs;
+
+  /** Of a LOCATE. */
+  private long id;
+
+  /** Null unless it is a LOCATE that awaits its answer. */
+  private BlockRead[] blocks;
 
   OutMessage(RegisteredChunk chunk) {
     this.chunk = chunk;
@@ -29,19 +30,8 @@ final class OutMessage {
     return bytes;
   }
 
-  /** The blocks that it names; null unless it is a LOCATE. */
-  BlockRead[] blocks() {
-    return blocks;
-  }
-
   boolean isFree() {
     return !sending && !awaitsAnswer;
-  }
-
-  /** Becomes a LOCATE of so many blocks. */
-  void beginLocate(long newId, int count) {
-    id = newId;
-    blocks = new BlockRead[count];
   }
 
   /**
@@ -56,29 +46,31 @@ final class OutMessage {
     sends.send(chunk, lengthBytes, this, nowNs);
   }
 
+  /** It is a LOCATE, which is posted next. */
+  void setLocate(long newId, BlockRead[] named) {
+    id = newId;
+    blocks = named;
+  }
+
+  /** The blocks of the LOCATE with this id, if it awaits an answer; otherwise null. */
+  BlockRead[] blocks(long ofId) {
+    return id == ofId ? blocks : null;
+  }
+
+  /** The blocks of the LOCATE that awaits an answer; null without. */
+  BlockRead[] blocks() {
+    return blocks;
+  }
+
   /** The device has sent it. */
   void onSent() {
     sending = false;
   }
 
-  /** Whether it is a LOCATE with this id that awaits its answer. */
-  boolean isLocate(long ofId) {
-    return awaitsAnswer && blocks != null && id == ofId;
-  }
-
-  /** A LOCATE is answered. */
-  void onLocated() {
+  /** It was answered; returns the time at which it was sent. */
+  long onAnswered() {
     awaitsAnswer = false;
     blocks = null;
-  }
-
-  /** The RELEASE is answered, if it is one. */
-  void onReleased() {
-    awaitsAnswer &= blocks != null;
-  }
-
-  /** Time at which it was sent. */
-  long askedNs() {
     return askedNs;
   }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.WorkRequest;
 
 /**
  * The READs of one answer, which has one lease. READs of a connection complete in the order in
@@ -135,20 +136,11 @@ final class ReadBatch {
     return posted < reads ? posted : -1;
   }
 
-  long address(int read) {
-    return addresses[read];
-  }
-
-  long key(int read) {
-    return keys[read];
-  }
-
-  RegisteredChunk chunk(int read) {
-    return chunks[read];
-  }
-
-  int offset(int read) {
-    return offsets[read];
+  /** Writes a READ into a work request with this id. */
+  void write(int read, WorkRequest request, long id) {
+    request
+        .read(id, addresses[read], keys[read])
+        .local(chunks[read].region(), chunks[read].regionOffset() + offsets[read], lengths[read]);
   }
 
   int lengthBytes(int read) {

@@ -27,7 +27,6 @@ final class ReadConnection extends RdmaConnection {
   private final ReadPeers peers;
   private final Peer peer;
   private final Handshake handshake;
-  private final long timeoutNs;
 
   /** Null before {@link #connect}, as the next one. */
   private LocateExchange exchange;
@@ -39,8 +38,7 @@ final class ReadConnection extends RdmaConnection {
     super(context, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
-    this.handshake = Handshake.ofInitiator(peer.endpoint(), context.self());
-    this.timeoutNs = context.settings().requestTimeout().toNanos();
+    this.handshake = Handshake.ofInitiator(peer.endpoint(), context.secret(), context.self());
   }
 
   Peer peer() {
@@ -64,8 +62,8 @@ final class ReadConnection extends RdmaConnection {
     if (!prepare(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of())) {
       return false;
     }
-    exchange = new LocateExchange(this, context, sends, buffer(RECEIVES), buffer(RECEIVES + 1));
-    reads = new ReadPipeline(this, context, sends, exchange);
+    exchange = new LocateExchange(this, buffer(RECEIVES), buffer(RECEIVES + 1));
+    reads = new ReadPipeline(this, exchange);
     move(State.CONNECTING);
     connection.connect(parameters(context.settings().attemptTimeout()));
     return true;
@@ -134,11 +132,9 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
-    OutMessage locate = exchange.beginAnswer(answer);
-    ReadBatch batch = reads.add(locate.blocks().length);
-    exchange.readAnswer(locate, batch, nowNs);
+    ReadBatch batch = exchange.readAnswer(answer, reads, nowNs);
     postReceive(buffer);
-    exchange.endAnswer(locate, nowNs);
+    exchange.endAnswer(nowNs);
     reads.read(batch, nowNs);
     exchange.locateWanted(nowNs);
   }
@@ -191,6 +187,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private String overdue(long nowNs) {
+    long timeoutNs = context.settings().requestTimeout().toNanos();
     sends.lock();
     try {
       // The device may not have taken all of them before.

@@ -48,21 +48,22 @@ final class ReadPipeline {
    */
   private long stalledBytes;
 
-  ReadPipeline(
-      ReadConnection connection,
-      ConnectionResources context,
-      SendQueue sends,
-      LocateExchange exchange) {
+  ReadPipeline(ReadConnection connection, LocateExchange exchange) {
     this.connection = connection;
-    this.context = context;
-    this.sends = sends;
+    this.context = connection.context;
+    this.sends = connection.sends;
     this.exchange = exchange;
   }
 
-  /** A batch for the READs of an answer, which the caller begins. */
-  ReadBatch add(int blocks) {
+  /**
+   * Begins the READs of an answer.
+   *
+   * @param postUntilNs early enough for the READs to end before the lease
+   */
+  ReadBatch begin(long leaseId, long postUntilNs, int blocks) {
     ReadBatch batch = spare == null ? new ReadBatch(blocks) : spare;
     spare = null;
+    batch.begin(leaseId, postUntilNs);
     batches.add(batch);
     return batch;
   }

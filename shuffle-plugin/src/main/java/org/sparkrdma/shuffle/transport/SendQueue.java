@@ -104,13 +104,11 @@ final class SendQueue {
 
   /** Adds a READ of a batch, which {@link #post} posts; there must be room. */
   void read(ReadBatch batch, int read, long nowNs) {
-    RegisteredChunk chunk = batch.chunk(read);
-    int lengthBytes = batch.lengthBytes(read);
-    WorkRequest request = next(batch, nowNs).read(id(), batch.address(read), batch.key(read));
-    request.local(chunk.region(), chunk.regionOffset() + batch.offset(read), lengthBytes);
+    WorkRequest request = next(batch, nowNs);
+    batch.write(read, request, id());
     added++;
     unsignalled++;
-    unsignalledBytes += lengthBytes;
+    unsignalledBytes += batch.lengthBytes(read);
     if (unsignalled >= depth / 4 || unsignalledBytes >= SIGNAL_BYTES) {
       request.signalled();
       unsignalled = 0;
