@@ -51,6 +51,9 @@ final class BlockRead implements SinkPool.Waiter {
   /** Bytes from the block's beginning that were located. */
   private long locatedBytes;
 
+  /** Whether its checksums are computed: in all answers or in none, as they are of other ranges. */
+  private boolean freshSums;
+
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
 
@@ -79,6 +82,9 @@ final class BlockRead implements SinkPool.Waiter {
 
   /** Adds it, or its rest, to a LOCATE. */
   void locate(Locate.Encoder locate, long nowNs) {
+    if (locatedBytes == 0) {
+      freshSums = request.needsFreshSums(index);
+    }
     BlockRanges ranges = request.ranges();
     locate.block(
         ranges.shuffleId(index),
@@ -86,7 +92,7 @@ final class BlockRead implements SinkPool.Waiter {
         ranges.startReduceId(index),
         ranges.endReduceId(index),
         locatedBytes,
-        request.needsFreshSums(index));
+        freshSums);
     firstAskedNs = firstAskedNs == 0 ? nowNs : firstAskedNs;
     state = State.LOCATING;
   }

@@ -586,6 +586,18 @@ class HostileServerTest extends TransportFixture {
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
+  /** Recorded and computed checksums are of other ranges, which do not fit together. */
+  @Test
+  void shouldRequestTheSameChecksumsInAllAnswersToABlock() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    reader.unusable().add(0, 0);
+    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    Locate rest = server.awaitLocate(wanted);
+    assertThat(rest.freshSums(0)).isFalse();
+    answer(rest).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(2);
+    assertThat(wanted.await().bytes(0)).isEqualTo(BarePeer.content(2 * LENGTH));
+  }
+
   /** Memory for the block is held by the first answer. */
   @Test
   void shouldReleaseTheMemoryOfABlockWhoseSecondLeaseIsTooShort() throws Exception {
