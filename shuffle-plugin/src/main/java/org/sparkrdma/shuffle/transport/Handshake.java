@@ -16,8 +16,8 @@ import org.sparkrdma.shuffle.wire.Messages.Refusal;
  * see {@link Messages}. Confined to the agent.
  *
  * <pre>
- *  initiator  NEW ──writeRequest──► REQUESTED ──takeAnswer──► PROVEN (it sends the CONFIRM)
- *  responder  NEW ──takeRequest──► ANSWERED ──takeConfirm──► PROVEN (it grants remote access)
+ *  initiator  NEW ──writeRequest──► REQUESTED ──takeReply──► PROVEN (it sends the CONFIRM)
+ *  responder  NEW ──takeRequest──► REPLIED ──takeConfirm──► PROVEN (it grants remote access)
  *                └──► REFUSED
  * </pre>
  */
@@ -27,7 +27,7 @@ final class Handshake {
   private enum State {
     NEW,
     REQUESTED,
-    ANSWERED,
+    REPLIED,
     REFUSED,
     PROVEN
   }
@@ -38,7 +38,7 @@ final class Handshake {
   private State state = State.NEW;
   private ConnectionBinding binding;
   private byte[] request;
-  private byte[] answer;
+  private byte[] reply;
 
   private Handshake(Endpoint callee, byte[] secret, long callerIncarnation) {
     this.calleeKey = Hmac.proofKey(callee.token(), secret);
@@ -99,14 +99,14 @@ final class Handshake {
     if (received[1] != Messages.PROTOCOL || !Messages.hasProof(received, proof)) {
       return false;
     }
-    answer = header;
+    reply = header;
     move(State.REQUESTED, State.PROVEN);
     return true;
   }
 
   /** Initiator: writes the CONFIRM that answers the callee's nonce; returns its length in bytes. */
   int writeConfirm(ByteBuffer out) {
-    byte[] proof = Messages.proof(Messages.CONFIRM, calleeKey, binding, request, answer);
+    byte[] proof = Messages.proof(Messages.CONFIRM, calleeKey, binding, request, reply);
     return Messages.write(out, Messages.confirm(), proof);
   }
 
@@ -138,15 +138,15 @@ final class Handshake {
     }
     binding = requestBinding;
     request = header;
-    answer = Messages.answer(nonce());
-    state = State.ANSWERED;
+    reply = Messages.reply(nonce());
+    state = State.REPLIED;
     return null;
   }
 
   /** Responder: writes the REPLY; returns its length in bytes. */
   int writeReply(ByteBuffer out) {
-    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, answer);
-    return Messages.write(out, answer, proof);
+    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, reply);
+    return Messages.write(out, reply, proof);
   }
 
   /**
@@ -156,12 +156,12 @@ final class Handshake {
    */
   void takeConfirm(ByteBuffer message) {
     byte[] received = bytes(message, Messages.CONFIRM_BYTES);
-    if (state != State.ANSWERED
+    if (state != State.REPLIED
         || !Messages.hasProof(
-            received, Messages.proof(Messages.CONFIRM, calleeKey, binding, request, answer))) {
+            received, Messages.proof(Messages.CONFIRM, calleeKey, binding, request, reply))) {
       throw new MalformedMessageException("CONFIRM without a valid proof");
     }
-    move(State.ANSWERED, State.PROVEN);
+    move(State.REPLIED, State.PROVEN);
   }
 
   private static byte[] bytes(ByteBuffer message, int lengthBytes) {

@@ -123,8 +123,8 @@ public final class Messages {
     return out.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce).array();
   }
 
-  /** The header of an REPLY, which proofs cover. */
-  public static byte[] answer(byte[] nonce) {
+  /** The header of a REPLY, which proofs cover. */
+  public static byte[] reply(byte[] nonce) {
     return begin(ByteBuffer.allocate(REPLY_BYTES - PROOF_BYTES), REPLY).put(nonce).array();
   }
 
