@@ -60,7 +60,7 @@ public final class SinkPool {
 
   /**
    * Memory for a block; null when others wait or not enough is free. The caller then waits with
-   * {@link #await}.
+   * {@link #enqueue}.
    */
   public FetchedBlock tryTake(long lengthBytes) {
     return waiting.isEmpty() ? take(lengthBytes) : null;
@@ -97,7 +97,7 @@ public final class SinkPool {
   }
 
   /** The block waits until it has memory, or its time is over. */
-  public void await(Waiter waiter) {
+  public void enqueue(Waiter waiter) {
     waiting.add(waiter);
   }
 

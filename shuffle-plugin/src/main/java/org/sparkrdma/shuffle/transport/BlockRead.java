@@ -159,7 +159,7 @@ final class BlockRead implements SinkPool.Waiter {
   }
 
   /** It waits until it has memory: it is located again then. */
-  void await(long bytes, long nowNs) {
+  void onNoMemory(long bytes, long nowNs) {
     blockBytes = bytes;
     sinceNs = nowNs;
     state = State.WAITING;

@@ -316,8 +316,8 @@ final class LocateExchange {
     }
     FetchedBlock memory = context.sinks().tryTake(bytes);
     if (memory == null) {
-      block.await(bytes, nowNs);
-      context.sinks().await(block);
+      block.onNoMemory(bytes, nowNs);
+      context.sinks().enqueue(block);
       return false;
     }
     block.setMemory(memory, bytes);
