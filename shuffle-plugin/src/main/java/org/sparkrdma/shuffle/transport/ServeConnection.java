@@ -187,7 +187,11 @@ final class ServeConnection extends RdmaConnection {
     long[] released = Messages.releasedLeases(message);
     leases = Math.max(0, leases - released.length);
     for (long lease : released) {
-      server.release(number, lease);
+      if (!server.release(number, lease)) {
+        // As of a LOCATE with such a lease. The server has counted it.
+        markBroken(FallbackReason.PROTOCOL_ERROR, "release of another peer's lease");
+        return;
+      }
     }
     postReceive(buffer);
     send(answer, Messages.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
