@@ -38,7 +38,7 @@ final class ReadConnection extends RdmaConnection {
     super(context, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
-    this.handshake = Handshake.ofInitiator(peer.endpoint(), context.secret(), context.self());
+    this.handshake = Handshake.ofInitiator(peer.endpoint(), context.self());
   }
 
   Peer peer() {
