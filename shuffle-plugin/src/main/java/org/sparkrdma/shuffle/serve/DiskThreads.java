@@ -18,7 +18,7 @@ final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
 
   /** Ends the thread that takes it. */
-  private static final Runnable END = () -> {};
+  private static final Runnable END = DiskThreads::end;
 
   private final List<BlockingQueue<Runnable>> queues = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -44,6 +44,8 @@ final class DiskThreads implements DiskWork.Workers {
       ThreadShortageException.start(thread);
     }
   }
+
+  private static void end() {}
 
   private static void work(BlockingQueue<Runnable> queue) {
     Runnable job = take(queue);
