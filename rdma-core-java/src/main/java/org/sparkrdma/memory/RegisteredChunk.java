@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.MemoryRegion;
  */
 public final class RegisteredChunk {
   private final RegisteredPool pool;
-  private final Slab slab;
+  private final RegisteredPool.Region region;
   private final long offset;
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
@@ -31,15 +31,15 @@ public final class RegisteredChunk {
   private final Queue<LeakRecord> retained =
       LeakRecord.isEnabled() ? new ConcurrentLinkedQueue<>() : null;
 
-  RegisteredChunk(RegisteredPool pool, Slab slab, long offset, int lengthBytes) {
+  RegisteredChunk(RegisteredPool pool, RegisteredPool.Region region, long offset, int lengthBytes) {
     this.pool = pool;
-    this.slab = slab;
+    this.region = region;
     this.offset = offset;
-    this.bytes = slab.memory().slice(offset, lengthBytes);
+    this.bytes = region.memory().slice(offset, lengthBytes);
   }
 
-  Slab slab() {
-    return slab;
+  RegisteredPool.Region owner() {
+    return region;
   }
 
   void lend() {
@@ -49,7 +49,7 @@ public final class RegisteredChunk {
 
   /** {@return the region it lies in} */
   public MemoryRegion region() {
-    return slab.region();
+    return region.memoryRegion();
   }
 
   /** {@return its offset in the region} */
@@ -59,7 +59,7 @@ public final class RegisteredChunk {
 
   /** {@return the address of its first byte as peers see it} */
   public long address() {
-    return slab.region().address() + offset;
+    return region.memoryRegion().address() + offset;
   }
 
   /** {@return its length in bytes} */

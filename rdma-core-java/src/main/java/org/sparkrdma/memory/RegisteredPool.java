@@ -17,14 +17,14 @@ import org.sparkrdma.verbs.VerbsException;
  * Gives out chunks of equal length from a few large regions, so that taking a chunk registers
  * nothing.
  *
- * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister slabs without a chunk in
- * use. Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
- * closed before the protection domain.
+ * <p>Regions are registered when chunks run out, within the pool's own limit and the {@link
+ * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister regions without a chunk in
+ * use. Safe for any thread; never blocks on anything but registering a region. Owned by the
+ * runtime, closed before the protection domain.
  *
- * <p>A slab that the device refuses costs system calls, and takers try again and again. So after a
- * refusal the pool counts no more slabs as available, and registers none, for {@value #PAUSE_MS}
- * ms; meanwhile it reports the refusal to the budget.
+ * <p>A region that the device refuses costs system calls, and takers try again and again. So after
+ * a refusal the pool counts no more regions as available, and registers none, for {@value
+ * #PAUSE_MS} ms; meanwhile it reports the refusal to the budget.
  */
 public final class RegisteredPool implements AutoCloseable {
   /** Shorter than the wait of a block for memory, so that a refusal of the moment ends before. */
@@ -35,14 +35,14 @@ public final class RegisteredPool implements AutoCloseable {
   private final OpenDevice open;
   private final Set<AccessFlag> access;
   private final int chunkBytes;
-  private final int chunksPerSlab;
-  private final int maxSlabs;
+  private final int chunksPerRegion;
+  private final int maxRegions;
 
-  private final List<Slab> slabs = new ArrayList<>();
+  private final List<Region> regions = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
 
-  /** Whether the device has refused the last slab, at {@link #refusedNs}. */
+  /** Whether the device has refused the last region, at {@link #refusedNs}. */
   private boolean refused;
 
   private long refusedNs;
@@ -51,19 +51,19 @@ public final class RegisteredPool implements AutoCloseable {
   /**
    * A pool without memory; it allocates and registers when chunks are taken.
    *
-   * @param open device of the memory, whose budget each slab is taken from
+   * @param open device of the memory, whose budget each region is taken from
    * @param access of every chunk
    * @param chunkBytes length of a chunk
-   * @param chunksPerSlab chunks that are registered with one call
-   * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
+   * @param chunksPerRegion chunks that are registered with one call
+   * @param limitBytes maximum memory of this pool; rounded down to whole regions, but at least one
    */
   public RegisteredPool(
-      OpenDevice open, Set<AccessFlag> access, int chunkBytes, int chunksPerSlab, long limitBytes) {
+      OpenDevice open, Set<AccessFlag> access, int chunkBytes, int chunksPerRegion, long limitBytes) {
     this.open = open;
     this.access = Set.copyOf(access);
     this.chunkBytes = chunkBytes;
-    this.chunksPerSlab = chunksPerSlab;
-    this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
+    this.chunksPerRegion = chunksPerRegion;
+    this.maxRegions = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerRegion));
   }
 
   /**
@@ -80,16 +80,16 @@ public final class RegisteredPool implements AutoCloseable {
     }
     RegisteredChunk chunk = free.pop();
     chunk.lend();
-    chunk.slab().onTaken();
+    chunk.owner().onTaken();
     chunksOut++;
     return Optional.of(chunk);
   }
 
   private boolean grow() {
-    if (slabs.size() == maxSlabs) {
+    if (regions.size() == maxRegions) {
       return false;
     }
-    long lengthBytes = slabBytes();
+    long lengthBytes = regionBytes();
     if (isPaused()) {
       open.budget().reportRefusal(lengthBytes);
       return false;
@@ -99,7 +99,7 @@ public final class RegisteredPool implements AutoCloseable {
       open.budget().reportShortage(lengthBytes);
       return false;
     }
-    if (!tryAddSlab(lengthBytes, grant.get())) {
+    if (!tryAddRegion(lengthBytes, grant.get())) {
       open.budget().reportRefusal(lengthBytes);
       return false;
     }
@@ -111,7 +111,7 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /** Returns false, without the grant, when the device refuses. */
-  private boolean tryAddSlab(long lengthBytes, PinnedBudget.Grant grant) {
+  private boolean tryAddRegion(long lengthBytes, PinnedBudget.Grant grant) {
     HostMemory memory = null;
     MemoryRegion region = null;
     try {
@@ -130,20 +130,20 @@ public final class RegisteredPool implements AutoCloseable {
       }
     }
     refused = false;
-    var slab = new Slab(memory, region, grant);
-    slabs.add(slab);
-    for (int i = chunksPerSlab - 1; i >= 0; i--) {
-      free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
+    var added = new Region(memory, region, grant);
+    regions.add(added);
+    for (int i = chunksPerRegion - 1; i >= 0; i--) {
+      free.push(new RegisteredChunk(this, added, (long) i * chunkBytes, chunkBytes));
     }
     return true;
   }
 
   synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
-    chunk.slab().onReturned();
+    chunk.owner().onReturned();
     free.push(chunk);
     if (closed && chunksOut == 0) {
-      closeSlabs();
+      closeRegions();
     }
   }
 
@@ -159,12 +159,12 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** {@return bytes registered now} */
   public synchronized long registeredBytes() {
-    return (long) slabs.size() * chunksPerSlab * chunkBytes;
+    return (long) regions.size() * chunksPerRegion * chunkBytes;
   }
 
-  /** {@return the maximum memory of this pool, whole slabs} */
+  /** {@return the maximum memory of this pool, whole regions} */
   public long limitBytes() {
-    return maxSlabs * slabBytes();
+    return maxRegions * regionBytes();
   }
 
   /**
@@ -175,24 +175,24 @@ public final class RegisteredPool implements AutoCloseable {
     if (closed) {
       return 0;
     }
-    long slabsMore =
+    long regionsMore =
         isPaused()
             ? 0
-            : Math.min(maxSlabs - slabs.size(), open.budget().availableBytes() / slabBytes());
-    return (long) free.size() * chunkBytes + slabsMore * slabBytes();
+            : Math.min(maxRegions - regions.size(), open.budget().availableBytes() / regionBytes());
+    return (long) free.size() * chunkBytes + regionsMore * regionBytes();
   }
 
   /**
    * Reports to the budget that this pool needs more memory, if its own limit allows it to grow;
    * after a refusal of the device, that one.
    *
-   * @param lengthBytes needed; whole slabs are requested
+   * @param lengthBytes needed; whole regions are requested
    */
   public void reportShortage(long lengthBytes) {
-    long neededBytes = (lengthBytes + slabBytes() - 1) / slabBytes() * slabBytes();
+    long neededBytes = (lengthBytes + regionBytes() - 1) / regionBytes() * regionBytes();
     boolean refusedByDevice;
     synchronized (this) {
-      if (closed || slabs.size() == maxSlabs) {
+      if (closed || regions.size() == maxRegions) {
         return;
       }
       refusedByDevice = isPaused();
@@ -204,12 +204,12 @@ public final class RegisteredPool implements AutoCloseable {
     }
   }
 
-  private long slabBytes() {
-    return (long) chunkBytes * chunksPerSlab;
+  private long regionBytes() {
+    return (long) chunkBytes * chunksPerRegion;
   }
 
   /**
-   * Deregisters slabs without a chunk in use since the last call of this method; called at
+   * Deregisters regions without a chunk in use since the last call of this method; called at
    * intervals, it deregisters what was idle for one interval.
    */
   public synchronized void trimUnused() {
@@ -218,35 +218,35 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /**
-   * Marks slabs as idle of which no chunk was taken since the last call and none is in use, for
-   * {@link #trimIdle}; taking a chunk removes the mark of its slab.
+   * Marks regions as idle of which no chunk was taken since the last call and none is in use, for
+   * {@link #trimIdle}; taking a chunk removes the mark of its region.
    */
   public synchronized void markIdle() {
-    slabs.forEach(Slab::markIdle);
+    regions.forEach(Region::markIdle);
   }
 
   /**
-   * Deregisters slabs that are marked as idle, up to a number; returns how many it was.
+   * Deregisters regions that are marked as idle, up to a number; returns how many it was.
    *
-   * @param max maximum number of slabs
-   * @return number of slabs that were deregistered
+   * @param max maximum number of regions
+   * @return number of regions that were deregistered
    */
   public synchronized int trimIdle(int max) {
     int trimmed = 0;
-    Iterator<Slab> all = slabs.iterator();
+    Iterator<Region> all = regions.iterator();
     try {
       while (trimmed < max && all.hasNext()) {
-        Slab slab = all.next();
-        if (slab.isIdle()) {
+        Region region = all.next();
+        if (region.isIdle()) {
           all.remove();
           trimmed++;
-          slab.close();
+          region.close();
         }
       }
     } finally {
-      // Also when the device fails: no chunk of that slab may be taken.
+      // Also when the device fails: no chunk of that region may be taken.
       if (trimmed > 0) {
-        free.removeIf(chunk -> chunk.slab().isClosed());
+        free.removeIf(chunk -> chunk.owner().isClosed());
       }
     }
     return trimmed;
@@ -260,13 +260,82 @@ public final class RegisteredPool implements AutoCloseable {
   public synchronized void close() {
     closed = true;
     if (chunksOut == 0) {
-      closeSlabs();
+      closeRegions();
     }
   }
 
-  private void closeSlabs() {
+  private void closeRegions() {
     free.clear();
-    slabs.forEach(Slab::close);
-    slabs.clear();
+    regions.forEach(Region::close);
+    regions.clear();
+  }
+
+  /** Chunks that are registered at once, with their memory and grant. Guarded by the pool. */
+  static final class Region {
+    private final HostMemory memory;
+    private final MemoryRegion region;
+    private final PinnedBudget.Grant grant;
+
+    /** Number of its chunks that are in use. */
+    private int chunksOut;
+
+    /** Whether a chunk of it was taken since the last check. */
+    private boolean used = true;
+
+    /** Whether it may be deregistered. */
+    private boolean idle;
+
+    private boolean closed;
+
+    Region(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
+      this.memory = memory;
+      this.region = region;
+      this.grant = grant;
+    }
+
+    HostMemory memory() {
+      return memory;
+    }
+
+    MemoryRegion memoryRegion() {
+      return region;
+    }
+
+    /** A chunk of it is taken. */
+    void onTaken() {
+      chunksOut++;
+      used = true;
+      idle = false;
+    }
+
+    /** A chunk of it is returned. */
+    void onReturned() {
+      chunksOut--;
+    }
+
+    /** Marks it as idle if no chunk was taken since the last call and none is in use. */
+    void markIdle() {
+      idle = !used && chunksOut == 0;
+      used = false;
+    }
+
+    boolean isIdle() {
+      return idle;
+    }
+
+    boolean isClosed() {
+      return closed;
+    }
+
+    void close() {
+      closed = true;
+      region.close();
+      try {
+        memory.close();
+      } finally {
+        // Nothing is registered any more.
+        grant.close();
+      }
+    }
   }
 }

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.ZIJ_Result;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.StubDevice;
 
-/** A chunk is leased while idle slabs are trimmed: its slab stays registered and counted. */
+/** A chunk is leased while idle regions are trimmed: its region stays registered and counted. */
 @JCStressTest
 @Outcome(id = "true, 1, 1", expect = Expect.ACCEPTABLE, desc = "leased, registered, counted")
 @Outcome(expect = Expect.FORBIDDEN, desc = "deregistered while leased, or counted wrongly")
@@ -31,19 +31,19 @@ public class PoolTrimStress {
           1,
           LENGTH);
 
-  /** A pool with one idle slab of one chunk. */
+  /** A pool with one idle region of one chunk. */
   public PoolTrimStress() {
     pool.tryTake().orElseThrow().release();
   }
 
-  /** Leases its chunk, or one of a new slab. */
+  /** Leases its chunk, or one of a new region. */
   @Actor
   public void take(ZIJ_Result result) {
     Optional<RegisteredChunk> chunk = pool.tryTake();
     result.r1 = chunk.isPresent();
   }
 
-  /** Trims idle slabs. */
+  /** Trims idle regions. */
   @Actor
   public void trim() {
     pool.markIdle();

@@ -22,13 +22,13 @@ import org.sparkrdma.verbs.StubDevice;
 @Timeout(30)
 class RegisteredPoolTest {
   private static final int CHUNK = 4096;
-  private static final int PER_SLAB = 4;
-  private static final int SLAB = CHUNK * PER_SLAB;
+  private static final int PER_REGION = 4;
+  private static final int REGION = CHUNK * PER_REGION;
   private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.PAUSE_MS);
 
   private final StubDevice device = new StubDevice();
-  private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
-  private final RegisteredPool pool = pool(2 * SLAB);
+  private final PinnedBudget budget = new PinnedBudget(3 * REGION, CHUNK);
+  private final RegisteredPool pool = pool(2 * REGION);
   private long nowNs = Long.MAX_VALUE - 1_000;
 
   private RegisteredPool pool(long limitBytes) {
@@ -36,7 +36,7 @@ class RegisteredPoolTest {
         new OpenDevice(device, device, budget, () -> nowNs),
         EnumSet.of(AccessFlag.LOCAL_WRITE),
         CHUNK,
-        PER_SLAB,
+        PER_REGION,
         limitBytes);
   }
 
@@ -49,25 +49,25 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldRegisterASlabForTheFirstChunkOnly() {
-    List<RegisteredChunk> chunks = take(PER_SLAB);
+  void shouldRegisterARegionForTheFirstChunkOnly() {
+    List<RegisteredChunk> chunks = take(PER_REGION);
     assertThat(device.registrations()).isEqualTo(1);
-    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
-    assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
+    assertThat(pool.registeredBytes()).isEqualTo(REGION);
+    assertThat(budget.pinnedBytes()).isEqualTo(REGION);
     assertThat(chunks.get(0).region().access()).containsExactly(AccessFlag.LOCAL_WRITE);
     release(chunks);
-    release(take(PER_SLAB));
+    release(take(PER_REGION));
     assertThat(device.registrations()).isEqualTo(1);
   }
 
   @Test
   void shouldLendChunksThatDoNotOverlap() {
-    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
+    List<RegisteredChunk> chunks = take(2 * PER_REGION);
     Set<Long> addresses = new HashSet<>();
     for (RegisteredChunk chunk : chunks) {
       assertThat(chunk.address() - chunk.region().address()).isEqualTo(chunk.regionOffset());
       assertThat(chunk.lengthBytes()).isEqualTo(CHUNK);
-      assertThat(chunk.regionOffset()).isBetween(0L, (long) SLAB - CHUNK);
+      assertThat(chunk.regionOffset()).isBetween(0L, (long) REGION - CHUNK);
       assertThat(addresses.add(chunk.address())).isTrue();
       chunk.slice(0, CHUNK).putLong(0, chunk.address()).putLong(CHUNK - 8, ~chunk.address());
     }
@@ -80,17 +80,17 @@ class RegisteredPoolTest {
 
   @Test
   void shouldLendNoMoreThanItsOwnLimit() {
-    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
+    List<RegisteredChunk> chunks = take(2 * PER_REGION);
     assertThat(pool.tryTake()).isEmpty();
-    assertThat(pool.chunksOut()).isEqualTo(2 * PER_SLAB);
+    assertThat(pool.chunksOut()).isEqualTo(2 * PER_REGION);
     release(chunks);
     assertThat(pool.chunksOut()).isZero();
   }
 
   @Test
   void shouldLendNothingWhenTheBudgetIsUsedUp() {
-    try (var others = budget.tryGrant(3 * SLAB).orElseThrow()) {
-      assertThat(others.heldBytes()).isEqualTo(3 * SLAB);
+    try (var others = budget.tryGrant(3 * REGION).orElseThrow()) {
+      assertThat(others.heldBytes()).isEqualTo(3 * REGION);
       assertThat(pool.tryTake()).isEmpty();
       assertThat(device.memoriesOpen()).isZero();
     }
@@ -115,12 +115,12 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldCountNoMoreSlabsForSomeTimeAfterTheDeviceHasRefusedOne() {
+  void shouldCountNoMoreRegionsForSomeTimeAfterTheDeviceHasRefusedOne() {
     List<RegisteredChunk> chunks = take(1);
-    long free = SLAB - CHUNK;
-    assertThat(pool.availableBytes()).isEqualTo(SLAB + free);
+    long free = REGION - CHUNK;
+    assertThat(pool.availableBytes()).isEqualTo(REGION + free);
     device.refuseRegions(true);
-    chunks.addAll(take(PER_SLAB - 1));
+    chunks.addAll(take(PER_REGION - 1));
     for (int i = 0; i < 100; i++) {
       assertThat(pool.tryTake()).isEmpty();
       assertThat(pool.availableBytes()).isZero();
@@ -134,8 +134,8 @@ class RegisteredPoolTest {
     nowNs += REFUSED_NS - 1;
     assertThat(pool.tryTake()).isEmpty();
     nowNs++;
-    assertThat(pool.availableBytes()).isEqualTo(SLAB);
-    chunks.addAll(take(PER_SLAB));
+    assertThat(pool.availableBytes()).isEqualTo(REGION);
+    chunks.addAll(take(PER_REGION));
     release(chunks);
   }
 
@@ -145,15 +145,15 @@ class RegisteredPoolTest {
     budget.onShortage(wanted::add);
     device.refuseRegions(true);
     assertThat(pool.tryTake()).isEmpty();
-    assertThat(wanted).containsExactly((long) SLAB);
+    assertThat(wanted).containsExactly((long) REGION);
     assertThat(budget.takeRefusal()).isTrue();
     assertThat(budget.takeRefusal()).isFalse();
-    pool.reportShortage(SLAB + 1);
-    assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB);
+    pool.reportShortage(REGION + 1);
+    assertThat(wanted).containsExactly((long) REGION, 2L * REGION);
     assertThat(budget.takeRefusal()).as("in the pause").isTrue();
     nowNs += REFUSED_NS;
     pool.reportShortage(1);
-    assertThat(wanted).containsExactly((long) SLAB, 2L * SLAB, (long) SLAB);
+    assertThat(wanted).containsExactly((long) REGION, 2L * REGION, (long) REGION);
     assertThat(budget.takeRefusal()).as("unknown by now").isFalse();
   }
 
@@ -167,30 +167,30 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldReleaseSlabsUnusedBetweenTwoChecks() {
-    List<RegisteredChunk> chunks = take(PER_SLAB + 1);
-    RegisteredChunk last = chunks.remove(PER_SLAB);
+  void shouldReleaseRegionsUnusedBetweenTwoChecks() {
+    List<RegisteredChunk> chunks = take(PER_REGION + 1);
+    RegisteredChunk last = chunks.remove(PER_REGION);
     release(chunks);
     pool.trimUnused();
-    assertThat(pool.registeredBytes()).as("used since the last check").isEqualTo(2 * SLAB);
+    assertThat(pool.registeredBytes()).as("used since the last check").isEqualTo(2 * REGION);
     pool.trimUnused();
-    assertThat(pool.registeredBytes()).as("one chunk is outstanding").isEqualTo(SLAB);
+    assertThat(pool.registeredBytes()).as("one chunk is outstanding").isEqualTo(REGION);
     last.release();
     pool.trimUnused();
     assertThat(budget.pinnedBytes()).isZero();
     release(take(1));
     pool.trimUnused();
-    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
+    assertThat(pool.registeredBytes()).isEqualTo(REGION);
   }
 
   @Test
-  void shouldLendNoChunkOfASlabWhoseReleaseThrows() {
+  void shouldLendNoChunkOfARegionWhoseReleaseThrows() {
     release(take(1));
     device.throwOnNextFree();
     assertThatThrownBy(this::trimAll).isInstanceOf(IllegalStateException.class);
-    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
-    assertThat(device.registrations()).as("of that slab and two others").isEqualTo(3);
-    assertThat(budget.pinnedBytes()).as("bytes of those two").isEqualTo(2 * SLAB);
+    List<RegisteredChunk> chunks = take(2 * PER_REGION);
+    assertThat(device.registrations()).as("of that region and two others").isEqualTo(3);
+    assertThat(budget.pinnedBytes()).as("bytes of those two").isEqualTo(2 * REGION);
     release(chunks);
   }
 
@@ -202,7 +202,7 @@ class RegisteredPoolTest {
       assertThat(all.heldBytes()).isPositive();
       assertThat(pool.tryTake()).isEmpty();
     }
-    assertThat(wanted).containsExactly((long) SLAB);
+    assertThat(wanted).containsExactly((long) REGION);
   }
 
   @Test
@@ -241,7 +241,7 @@ class RegisteredPoolTest {
       switch (random.nextInt(5)) {
         case 0, 1 -> {
           Optional<RegisteredChunk> taken = pool.tryTake();
-          assertThat(taken.isPresent()).isEqualTo(out.size() < 2 * PER_SLAB);
+          assertThat(taken.isPresent()).isEqualTo(out.size() < 2 * PER_REGION);
           taken.ifPresent(random.nextBoolean() ? out::addFirst : out::addLast);
         }
         case 2, 3 -> {
@@ -253,12 +253,12 @@ class RegisteredPoolTest {
       }
       assertThat(pool.chunksOut()).isEqualTo(out.size());
       assertThat(pool.registeredBytes()).isEqualTo(budget.pinnedBytes());
-      assertThat(pool.registeredBytes()).isBetween((long) out.size() * CHUNK, 2L * SLAB);
+      assertThat(pool.registeredBytes()).isBetween((long) out.size() * CHUNK, 2L * REGION);
     }
     out.forEach(RegisteredChunk::release);
   }
 
-  /** Deregisters all slabs without a chunk in use. */
+  /** Deregisters all regions without a chunk in use. */
   private void trimAll() {
     pool.markIdle();
     pool.trimUnused();

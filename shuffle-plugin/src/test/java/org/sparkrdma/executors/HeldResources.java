@@ -56,7 +56,7 @@ public final class HeldResources {
 
   static final List<Rule> RULES =
       List.of(
-          // Slabs of pools, idle windows, rings of queues: closed when RDMA stops, or evicted.
+          // Regions of pools, idle windows, rings of queues: closed when RDMA stops, or evicted.
           new Rule("grant of pinned bytes", "", ALL, Owner.TASK),
           // Structures of a device's objects.
           new Rule("native memory", "", ALL, Owner.TASK),

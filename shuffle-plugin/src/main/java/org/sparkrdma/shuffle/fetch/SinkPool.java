@@ -155,13 +155,13 @@ public final class SinkPool {
     }
   }
 
-  /** Marks slabs of the pool that are idle since the last call, for {@link #trimIdle}. */
+  /** Marks regions of the pool that are idle since the last call, for {@link #trimIdle}. */
   public void markIdle() {
     closeOpenChunk();
     pool.markIdle();
   }
 
-  /** Deregisters marked slabs, at most this number; returns how many it was. */
+  /** Deregisters marked regions, at most this number; returns how many it was. */
   public int trimIdle(int max) {
     return pool.trimIdle(max);
   }

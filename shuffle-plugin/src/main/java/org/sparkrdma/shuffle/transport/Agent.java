@@ -29,7 +29,7 @@ final class Agent implements Runnable {
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
   /** Maximum number of regions of receive memory that one tick deregisters. */
-  private static final int SLABS_AT_ONCE = 8;
+  private static final int REGIONS_AT_ONCE = 8;
 
   /** Polling for connection events is a system call: only each n-th iteration does it. */
   private static final int ITERATIONS_PER_EVENTS = 16;
@@ -202,7 +202,7 @@ final class Agent implements Runnable {
       context.messageBuffers().trim();
       context.sinks().markIdle();
     }
-    context.sinks().trimIdle(SLABS_AT_ONCE);
+    context.sinks().trimIdle(REGIONS_AT_ONCE);
   }
 
   private void idle() {

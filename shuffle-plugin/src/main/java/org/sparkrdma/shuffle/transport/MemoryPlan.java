@@ -26,7 +26,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   private static final int MAX_BUFFERS_PER_PEER = 8;
 
   private static final int MIN_MESSAGES = 16;
-  private static final int SLAB_BYTES = 4 << 20;
+  private static final int REGION_BYTES = 4 << 20;
 
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;
@@ -61,7 +61,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
         CompletionQueues.ringBytes(depth)
             + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
         MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES
-            + (long) chunksPerSlab() * settings.chunkBytes());
+            + (long) chunksPerRegion() * settings.chunkBytes());
   }
 
   /** Maximum number of buffers of messages of all connections together. */
@@ -85,14 +85,14 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
         on,
         receiveAccess(on.device().info().transport()),
         settings.chunkBytes(),
-        chunksPerSlab(),
+        chunksPerRegion(),
         receiveBytes());
   }
 
   /** Chunks of receive memory that are registered with one call. */
-  private int chunksPerSlab() {
-    long slabBytes = Math.min(SLAB_BYTES, receiveBytes() / 4);
-    return (int) Math.max(1, slabBytes / settings.chunkBytes());
+  private int chunksPerRegion() {
+    long regionBytes = Math.min(REGION_BYTES, receiveBytes() / 4);
+    return (int) Math.max(1, regionBytes / settings.chunkBytes());
   }
 
   private Set<AccessFlag> receiveAccess(Transport transport) {

@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 final class Sinks {
   static final int LENGTH = 64;
 
-  private static final int CHUNKS_PER_SLAB = 1 << 16;
+  private static final int CHUNKS_PER_REGION = 1 << 16;
   private static final long LIMIT = 1L << 30;
   private static final RegisteredPool POOL = open();
 
@@ -56,7 +56,7 @@ final class Sinks {
               System::nanoTime),
           Set.of(AccessFlag.LOCAL_WRITE),
           LENGTH,
-          CHUNKS_PER_SLAB,
+          CHUNKS_PER_REGION,
           LIMIT);
     } catch (VerbsException e) {
       throw new IllegalStateException(e);

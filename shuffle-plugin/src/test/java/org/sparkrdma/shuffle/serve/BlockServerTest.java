@@ -359,7 +359,7 @@ class BlockServerTest {
 
   @Test
   void shouldCopyWhenTheAccountIsFullAndThenSendBlocksToTcp() throws Exception {
-    // Room for a window and one slab of two slots.
+    // Room for a window and one region of two slots.
     start(ServeSettings.Mode.AUTO, 2, WINDOW + 2 * SLOT);
     for (int map = 1; map <= 4; map++) {
       write(1, map, WINDOW);
