@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <p>An answer may leave out blocks, or the rest of one: because the message is full, because it
  * has located {@value #MAX_ANSWER_BYTES} bytes, or because memory is full, perhaps of this answer's
- * own ranges. It then has at least one piece, and the reader requests the rest again. A block that
+ * own ranges. It then has at least one extent, and the reader requests the rest again. A block that
  * is missing otherwise is answered with "fetch by TCP".
  */
 final class AnswerWriter {
@@ -50,8 +50,8 @@ final class AnswerWriter {
 
   private long nowNs;
   private long placedBytes;
-  private int piecesFromWindows;
-  private int piecesFromCopies;
+  private int extentsFromWindows;
+  private int extentsFromCopies;
   private long bytesFromCopies;
   private int emptyBlocks;
   private int sentToTcp;
@@ -134,8 +134,8 @@ final class AnswerWriter {
     locate.begin();
     nowNs = newNowNs;
     placedBytes = 0;
-    piecesFromWindows = 0;
-    piecesFromCopies = 0;
+    extentsFromWindows = 0;
+    extentsFromCopies = 0;
     bytesFromCopies = 0;
     emptyBlocks = 0;
     sentToTcp = 0;
@@ -146,9 +146,9 @@ final class AnswerWriter {
   int finish(long leaseId, int leaseRemainingMs) {
     counters.increment(Counter.LOCATES_SERVED);
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
-    counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
-    if (piecesFromCopies > 0) {
-      counters.add(Counter.PIECES_FROM_SLOTS, piecesFromCopies);
+    counters.add(Counter.PIECES_FROM_WINDOWS, extentsFromWindows);
+    if (extentsFromCopies > 0) {
+      counters.add(Counter.PIECES_FROM_SLOTS, extentsFromCopies);
       counters.add(Counter.BYTES_FROM_SLOTS, bytesFromCopies);
     }
     locate = null;
@@ -298,10 +298,10 @@ final class AnswerWriter {
         count);
     if (range.isCopy()) {
       answer.markCopied();
-      piecesFromCopies++;
+      extentsFromCopies++;
       bytesFromCopies += lengthBytes;
     } else {
-      piecesFromWindows++;
+      extentsFromWindows++;
     }
     sums.write(answer, start, count);
   }

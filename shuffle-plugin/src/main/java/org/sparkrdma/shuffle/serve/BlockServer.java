@@ -44,9 +44,9 @@ import org.sparkrdma.verbs.Device;
  * agent unless they say otherwise.
  */
 public final class BlockServer {
-  /** Minimum length of an answer buffer: one piece with one checksum. */
+  /** Minimum length of an answer buffer: one extent with one checksum. */
   public static final int MIN_ANSWER_BYTES =
-      Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
+      Located.HEADER_BYTES + Located.EXTENT_BYTES + Located.SUM_BYTES;
 
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
   private static final long NS_PER_MS = 1_000_000;

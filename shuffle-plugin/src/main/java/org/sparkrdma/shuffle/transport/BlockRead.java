@@ -117,7 +117,7 @@ final class BlockRead implements SinkPool.Waiter {
     return sinceNs;
   }
 
-  /** Length of the whole block; negative before a piece was located. */
+  /** Length of the whole block; negative before an extent was located. */
   @Override
   public long blockBytes() {
     return blockBytes;
@@ -137,24 +137,24 @@ final class BlockRead implements SinkPool.Waiter {
     return memory;
   }
 
-  /** The first piece says how long it is, and it has memory for all of its bytes. */
+  /** The first extent says how long it is, and it has memory for all of its bytes. */
   void setMemory(FetchedBlock forAll, long bytes) {
     memory = forAll;
     blockBytes = bytes;
   }
 
-  /** Adds READs of the piece at which an answer stands to the batch of the answer. */
-  void read(Located.Decoder piece, ReadBatch batch) {
+  /** Adds READs of the extent at which an answer stands to the batch of the answer. */
+  void read(Located.Decoder extent, ReadBatch batch) {
     if (state != State.READING) {
       state = State.READING;
       batch.add(this);
     }
-    int length = piece.lengthBytes();
-    lastRead = batch.read(memory, piece.address(), piece.remoteKey(), locatedBytes, length);
+    int length = extent.lengthBytes();
+    lastRead = batch.read(memory, extent.address(), extent.remoteKey(), locatedBytes, length);
     locatedBytes += length;
-    memory.addCopied(piece.isCopied() ? length : 0);
-    for (int i = 0; i < piece.sumCount(); i++) {
-      memory.addSum(piece.checksumKind(), piece.sumEnd(i), piece.sum(i));
+    memory.addCopied(extent.isCopied() ? length : 0);
+    for (int i = 0; i < extent.sumCount(); i++) {
+      memory.addSum(extent.checksumKind(), extent.sumEnd(i), extent.sum(i));
     }
   }
 

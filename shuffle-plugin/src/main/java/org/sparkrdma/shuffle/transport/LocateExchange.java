@@ -198,7 +198,7 @@ final class LocateExchange {
         block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
-      readPieces(asked, batch, nowNs);
+      readExtents(asked, batch, nowNs);
     }
     return batch;
   }
@@ -235,10 +235,10 @@ final class LocateExchange {
     }
   }
 
-  private void readPieces(BlockRead[] asked, ReadBatch batch, long nowNs) {
+  private void readExtents(BlockRead[] asked, ReadBatch batch, long nowNs) {
     int current = -1;
     boolean ended = false;
-    while (located.nextPiece()) {
+    while (located.nextExtent()) {
       int next = located.blockIndex();
       if (next < current || next >= asked.length || (next == current && ended)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
@@ -246,13 +246,13 @@ final class LocateExchange {
       current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
-        takePiece(asked[next], batch, nowNs);
+        takeExtent(asked[next], batch, nowNs);
       } else {
         sendToTcp(asked[next], located.kind());
       }
     }
     if (current < 0) {
-      throw new MalformedMessageException("bad LOCATED: no piece");
+      throw new MalformedMessageException("bad LOCATED: no extent");
     }
     for (int i = asked.length - 1; i >= 0; i--) {
       if (asked[i].state() == BlockRead.State.LOCATING) {
@@ -287,13 +287,13 @@ final class LocateExchange {
     block.fail(reason, "peer answered " + kind);
   }
 
-  /** Reads the piece at which the answer stands, unless its block is settled or has no memory. */
-  private void takePiece(BlockRead block, ReadBatch batch, long nowNs) {
+  /** Reads the extent at which the answer stands, unless its block is settled or has no memory. */
+  private void takeExtent(BlockRead block, ReadBatch batch, long nowNs) {
     if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
       return;
     }
     if (located.leaseId() == 0 && located.lengthBytes() > 0) {
-      throw new MalformedMessageException("bad LOCATED: piece without a lease");
+      throw new MalformedMessageException("bad LOCATED: extent without a lease");
     }
     if (block.memory() == null && !tryTakeMemory(block, nowNs)) {
       return;
@@ -302,12 +302,12 @@ final class LocateExchange {
     if (located.blockBytes() != block.blockBytes()
         || located.blockOffset() != block.locatedBytes()
         || (length == 0 && block.blockBytes() != 0)) {
-      throw new MalformedMessageException("bad LOCATED: piece out of order");
+      throw new MalformedMessageException("bad LOCATED: extent out of order");
     }
     block.read(located, batch);
   }
 
-  /** Takes memory for a block of which a piece is located first, or lets it wait, or use TCP. */
+  /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
   private boolean tryTakeMemory(BlockRead block, long nowNs) {
     long bytes = located.blockBytes();
     if (!context.sinks().canFit(bytes)) {

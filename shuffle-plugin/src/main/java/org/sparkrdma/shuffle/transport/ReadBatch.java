@@ -83,7 +83,7 @@ final class ReadBatch {
     blocks.add(block);
   }
 
-  /** Adds READs of a piece into memory of its block; returns the index of the last one. */
+  /** Adds READs of an extent into memory of its block; returns the index of the last one. */
   int read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
     long skipped = offsetInBlock;
     int from = 0;

@@ -38,14 +38,15 @@ import java.nio.ByteOrder;
  * fetched by TCP. A checksum belongs to the partition that ends in its piece; empty partitions have
  * none.
  *
- * <p>All fields little-endian.
+ * <p>All fields little-endian. In the code a piece is an extent, since piece is Spark's word for a
+ * part of a broadcast variable.
  */
 public final class Located {
-  /** Bytes before the pieces. */
+  /** Bytes before the extents. */
   public static final int HEADER_BYTES = 24;
 
-  /** Bytes of a piece without its sums. */
-  public static final int PIECE_BYTES = 44;
+  /** Bytes of an extent without its sums. */
+  public static final int EXTENT_BYTES = 44;
 
   /** Bytes of one sum. */
   public static final int SUM_BYTES = 16;
@@ -53,7 +54,7 @@ public final class Located {
   /** {@link Decoder#checksumKind()} when there are no sums; 1 is ADLER32, 2 CRC32, 3 CRC32C. */
   public static final int NO_CHECKSUM = 0;
 
-  /** Kind of a piece. */
+  /** Kind of an extent. */
   public enum Kind {
     /** Readable at its address. */
     LOCATED(0),
@@ -86,8 +87,8 @@ public final class Located {
   /** Reads a LOCATED from front to back; reusable, allocates nothing but a view of the message. */
   public static final class Decoder {
     private ByteBuffer in;
-    private int piecesLeft;
-    private int piece;
+    private int extentsLeft;
+    private int extent;
     private int next;
 
     /**
@@ -97,7 +98,7 @@ public final class Located {
      */
     public Decoder begin(ByteBuffer message) {
       in = Messages.view(Messages.LOCATED, message, HEADER_BYTES);
-      piecesLeft = Short.toUnsignedInt(in.getShort(2));
+      extentsLeft = Short.toUnsignedInt(in.getShort(2));
       next = HEADER_BYTES;
       if (checksumKind() > MAX_CHECKSUM_KIND || leaseRemainingMs() < 0) {
         throw new MalformedMessageException("bad LOCATED: checksumKind=" + checksumKind());
@@ -120,41 +121,41 @@ public final class Located {
       return in.getLong(8);
     }
 
-    /** The lease over all located pieces; 0 when nothing is leased. */
+    /** The lease over all located extents; 0 when nothing is leased. */
     public long leaseId() {
       return in.getLong(LEASE_AT);
     }
 
     /**
-     * Moves to the next piece.
+     * Moves to the next extent.
      *
      * @return false when there is none
      * @throws MalformedMessageException when the message ends too early or too late, or a field is
      *     out of range
      */
-    public boolean nextPiece() {
-      if (piecesLeft == 0) {
+    public boolean nextExtent() {
+      if (extentsLeft == 0) {
         if (next != in.limit()) {
           throw new MalformedMessageException("bad LOCATED: lengthBytes=" + in.limit());
         }
         return false;
       }
-      piecesLeft--;
-      piece = next;
-      if (in.limit() - piece < PIECE_BYTES) {
-        throw new MalformedMessageException("bad LOCATED: truncated piece");
+      extentsLeft--;
+      extent = next;
+      if (in.limit() - extent < EXTENT_BYTES) {
+        throw new MalformedMessageException("bad LOCATED: truncated extent");
       }
       int sums = sumCount();
-      if (sums < 0 || sums > (in.limit() - piece - PIECE_BYTES) / SUM_BYTES) {
+      if (sums < 0 || sums > (in.limit() - extent - EXTENT_BYTES) / SUM_BYTES) {
         throw new MalformedMessageException("bad LOCATED: sums=" + sums);
       }
-      next = piece + PIECE_BYTES + sums * SUM_BYTES;
-      checkPiece();
+      next = extent + EXTENT_BYTES + sums * SUM_BYTES;
+      checkExtent();
       return true;
     }
 
-    private void checkPiece() {
-      int kind = Byte.toUnsignedInt(in.get(piece + 2));
+    private void checkExtent() {
+      int kind = Byte.toUnsignedInt(in.get(extent + 2));
       long end = blockOffset() + lengthBytes();
       if (kind >= KINDS.length
           || blockOffset() < 0
@@ -172,84 +173,84 @@ public final class Located {
       }
     }
 
-    /** Index in the LOCATE of this piece's block. */
+    /** Index in the LOCATE of this extent's block. */
     public int blockIndex() {
-      return Short.toUnsignedInt(in.getShort(piece));
+      return Short.toUnsignedInt(in.getShort(extent));
     }
 
-    /** Kind of this piece. */
+    /** Kind of this extent. */
     public Kind kind() {
-      return KINDS[in.get(piece + 2)];
+      return KINDS[in.get(extent + 2)];
     }
 
     /** Whether the server has copied it, so that the READ reads its copy pool. */
     public boolean isCopied() {
-      return (in.get(piece + 3) & COPIED) != 0;
+      return (in.get(extent + 3) & COPIED) != 0;
     }
 
-    /** Number of checksums of this piece. */
+    /** Number of checksums of this extent. */
     public int sumCount() {
-      return in.getInt(piece + 4);
+      return in.getInt(extent + 4);
     }
 
     /** Address to READ from. */
     public long address() {
-      return in.getLong(piece + 8);
+      return in.getLong(extent + 8);
     }
 
     /** The key to READ with. */
     public long remoteKey() {
-      return in.getLong(piece + 16);
+      return in.getLong(extent + 16);
     }
 
-    /** Length of this piece in bytes. */
+    /** Length of this extent in bytes. */
     public int lengthBytes() {
-      return in.getInt(piece + 40);
+      return in.getInt(extent + 40);
     }
 
-    /** Offset of this piece in its block, in bytes. */
+    /** Offset of this extent in its block, in bytes. */
     public long blockOffset() {
-      return in.getLong(piece + 24);
+      return in.getLong(extent + 24);
     }
 
     /** Length of the whole block in bytes. */
     public long blockBytes() {
-      return in.getLong(piece + 32);
+      return in.getLong(extent + 32);
     }
 
     /** Offset in the block of the end of the {@code i}-th partition summed. */
     public long sumEnd(int i) {
-      return in.getLong(piece + PIECE_BYTES + i * SUM_BYTES);
+      return in.getLong(extent + EXTENT_BYTES + i * SUM_BYTES);
     }
 
     /** Checksum of the {@code i}-th partition summed. */
     public long sum(int i) {
-      return in.getLong(piece + PIECE_BYTES + i * SUM_BYTES + 8);
+      return in.getLong(extent + EXTENT_BYTES + i * SUM_BYTES + 8);
     }
   }
 
-  /** Writes a LOCATED into a buffer: begin, pieces with their sums, finish. */
+  /** Writes a LOCATED into a buffer: begin, extents with their sums, finish. */
   public static final class Encoder {
     private ByteBuffer out;
-    private int pieces;
-    private int piece;
+    private int extents;
+    private int extent;
 
     /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
     public Encoder begin(ByteBuffer target, long requestId, int checksumKind) {
       out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
-      pieces = 0;
+      extents = 0;
       out.put((byte) Messages.LOCATED).put((byte) checksumKind).putShort((short) 0);
       out.putInt(0).putLong(requestId).putLong(0);
       return this;
     }
 
-    /** Number of checksums that fit with another piece; negative when no piece fits. */
+    /** Number of checksums that fit with another extent; negative when no extent fits. */
     public int roomForSums() {
-      int room = out.remaining() - PIECE_BYTES;
-      return room < 0 || pieces == 0xFFFF ? -1 : room / SUM_BYTES;
+      int room = out.remaining() - EXTENT_BYTES;
+      return room < 0 || extents == 0xFFFF ? -1 : room / SUM_BYTES;
     }
 
-    /** Adds a piece that can be read; exactly {@code sums} calls of {@link #sum} must follow. */
+    /** Adds an extent that can be read; exactly {@code sums} calls of {@link #sum} must follow. */
     public void located(
         int blockIndex,
         long address,
@@ -258,36 +259,36 @@ public final class Located {
         long blockOffset,
         long blockBytes,
         int sums) {
-      piece(blockIndex, Kind.LOCATED, sums);
+      extent(blockIndex, Kind.LOCATED, sums);
       out.putLong(address).putLong(remoteKey);
       out.putLong(blockOffset).putLong(blockBytes).putInt(lengthBytes);
     }
 
-    /** Marks the piece just added, before its sums: it is in the copy pool. */
+    /** Marks the extent just added, before its sums: it is in the copy pool. */
     public void markCopied() {
-      out.put(piece + 3, COPIED);
+      out.put(extent + 3, COPIED);
     }
 
-    /** Adds a sum to the piece just added. */
+    /** Adds a sum to the extent just added. */
     public void sum(long endInBlock, long sum) {
       out.putLong(endInBlock).putLong(sum);
     }
 
-    /** Adds a piece that stands for the rest of its block, which must be fetched by TCP. */
+    /** Adds an extent that stands for the rest of its block, which must be fetched by TCP. */
     public void byTcp(int blockIndex, Kind kind) {
-      piece(blockIndex, kind, 0);
+      extent(blockIndex, kind, 0);
       out.putLong(0).putLong(0).putLong(0).putLong(0).putInt(0);
     }
 
-    private void piece(int blockIndex, Kind kind, int sums) {
-      piece = out.position();
+    private void extent(int blockIndex, Kind kind, int sums) {
+      extent = out.position();
       out.putShort((short) blockIndex).put(kind.code).put((byte) 0).putInt(sums);
-      pieces++;
+      extents++;
     }
 
     /** Ends the message; returns its length in bytes. */
     public int finish(long leaseId, int leaseRemainingMs) {
-      out.putShort(2, (short) pieces).putInt(4, leaseRemainingMs).putLong(16, leaseId);
+      out.putShort(2, (short) extents).putInt(4, leaseRemainingMs).putLong(16, leaseId);
       return out.position();
     }
   }

@@ -168,7 +168,7 @@ class BlockServerTest {
       answered = true;
       Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
       leaseId = in.leaseId();
-      while (in.nextPiece()) {
+      while (in.nextExtent()) {
         kinds.add(in.kind());
         blocks.add(in.blockIndex());
         copied |= in.isCopied();

@@ -271,7 +271,7 @@ final class BarePeer implements AutoCloseable {
   Located.Decoder locate(BlockRange block) {
     send(locate(1, block));
     Located.Decoder located = new Located.Decoder().begin(ByteBuffer.wrap(awaitMessage()));
-    assertThat(located.nextPiece()).isTrue();
+    assertThat(located.nextExtent()).isTrue();
     return located;
   }
 

@@ -216,7 +216,7 @@ class HostileConversationTest {
       Located.Decoder located = new Located.Decoder().begin(ByteBuffer.wrap(answer));
       if (located.leaseId() != 0) {
         leases.add(located.leaseId());
-        assertThat(located.nextPiece()).isTrue();
+        assertThat(located.nextExtent()).isTrue();
         assertThat(hostile.read(located) || hostile.hasEnded()).isTrue();
       }
     }

@@ -249,7 +249,7 @@ class PausedReadsTest {
       return message;
     }
     Located.Decoder whole = new Located.Decoder().begin(ByteBuffer.wrap(message));
-    assertThat(whole.nextPiece()).isTrue();
+    assertThat(whole.nextExtent()).isTrue();
     int length = whole.lengthBytes() / 2;
     ByteBuffer out = ByteBuffer.allocate(MessageBuffers.MESSAGE_BYTES);
     Located.Encoder half = new Located.Encoder().begin(out, whole.requestId(), 0);

@@ -40,22 +40,22 @@ class LocatedFuzz {
     require(read.leaseRemainingMs() >= 0, "a duration", read.leaseRemainingMs());
     require(read.checksumKind() <= 3, "a kind of sum", read.checksumKind());
     long sums = 0;
-    int pieces = 0;
-    while (read.nextPiece()) {
-      pieces++;
+    int extents = 0;
+    while (read.nextExtent()) {
+      extents++;
       sums += read.sumCount();
       require(read.lengthBytes() >= 0, "a length", read.lengthBytes());
       require(read.blockOffset() >= 0, "an offset", read.blockOffset());
       long end = read.blockOffset() + read.lengthBytes();
       boolean inside = read.kind() != Located.Kind.LOCATED || end <= read.blockBytes();
-      require(inside, "a piece in its block", end);
+      require(inside, "an extent in its block", end);
       for (int i = 0; i < read.sumCount(); i++) {
         long sumEnd = read.sumEnd(i);
-        require(sumEnd > read.blockOffset() && sumEnd <= end, "a sum in its piece", sumEnd);
+        require(sumEnd > read.blockOffset() && sumEnd <= end, "a sum in its extent", sumEnd);
         read.sum(i);
       }
     }
-    long length = Located.HEADER_BYTES + pieces * Located.PIECE_BYTES + sums * Located.SUM_BYTES;
+    long length = Located.HEADER_BYTES + extents * Located.EXTENT_BYTES + sums * Located.SUM_BYTES;
     require(length == input.length, "the whole message", length);
   }
 

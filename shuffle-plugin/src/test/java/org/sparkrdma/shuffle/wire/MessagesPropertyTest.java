@@ -27,7 +27,7 @@ class MessagesPropertyTest {
 
   record Block(int shuffleId, long mapId, int start, int end, long offset) {}
 
-  record Piece(int block, long address, int key, int length, long offset, long after, int sums) {}
+  record Extent(int block, long address, int key, int length, long offset, long after, int sums) {}
 
   @Provide
   Arbitrary<Block> blocks() {
@@ -42,7 +42,7 @@ class MessagesPropertyTest {
   }
 
   @Provide
-  Arbitrary<Piece> pieces() {
+  Arbitrary<Extent> extents() {
     Arbitrary<Long> offsets = Arbitraries.longs().between(0, Long.MAX_VALUE / 4);
     return Combinators.combine(
             Arbitraries.integers().between(0, 0xFFFF),
@@ -52,7 +52,7 @@ class MessagesPropertyTest {
             offsets,
             offsets,
             Arbitraries.integers().between(0, 5))
-        .as(Piece::new);
+        .as(Extent::new);
   }
 
   @Property(seed = "1")
@@ -98,8 +98,8 @@ class MessagesPropertyTest {
   }
 
   @Provide
-  Arbitrary<List<Piece>> pieceLists() {
-    return pieces().list().ofMaxSize(20);
+  Arbitrary<List<Extent>> extentLists() {
+    return extents().list().ofMaxSize(20);
   }
 
   @Property(seed = "2")
@@ -108,26 +108,26 @@ class MessagesPropertyTest {
       @ForAll long leaseId,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int leaseMs,
       @ForAll @IntRange(max = 3) int kind,
-      @ForAll("pieceLists") List<Piece> pieces) {
+      @ForAll("extentLists") List<Extent> extents) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
     Located.Encoder encoder = new Located.Encoder().begin(out, requestId, kind);
-    List<Piece> written = new ArrayList<>();
-    for (Piece piece : pieces) {
-      int sums = Math.min(piece.sums, piece.length);
-      long blockBytes = piece.offset + piece.length + piece.after;
+    List<Extent> written = new ArrayList<>();
+    for (Extent extent : extents) {
+      int sums = Math.min(extent.sums, extent.length);
+      long blockBytes = extent.offset + extent.length + extent.after;
       encoder.located(
-          piece.block, piece.address, piece.key, piece.length, piece.offset, blockBytes, sums);
+          extent.block, extent.address, extent.key, extent.length, extent.offset, blockBytes, sums);
       for (int i = 1; i <= sums; i++) {
-        encoder.sum(piece.offset + i, piece.address ^ i);
+        encoder.sum(extent.offset + i, extent.address ^ i);
       }
       written.add(
-          new Piece(
-              piece.block,
-              piece.address,
-              piece.key,
-              piece.length,
-              piece.offset,
-              piece.after,
+          new Extent(
+              extent.block,
+              extent.address,
+              extent.key,
+              extent.length,
+              extent.offset,
+              extent.after,
               sums));
     }
     ByteBuffer message = out.slice(0, encoder.finish(leaseId, leaseMs));
@@ -140,20 +140,20 @@ class MessagesPropertyTest {
           assertThat(read.leaseId()).isEqualTo(leaseId);
           assertThat(read.leaseRemainingMs()).isEqualTo(leaseMs);
           assertThat(read.checksumKind()).isEqualTo(kind);
-          List<Piece> readPieces = new ArrayList<>();
-          while (read.nextPiece()) {
-            readPieces.add(pieceOf(read));
+          List<Extent> readExtents = new ArrayList<>();
+          while (read.nextExtent()) {
+            readExtents.add(extentOf(read));
           }
-          assertThat(readPieces).isEqualTo(written);
+          assertThat(readExtents).isEqualTo(written);
         });
   }
 
-  private static Piece pieceOf(Located.Decoder read) {
+  private static Extent extentOf(Located.Decoder read) {
     for (int i = 0; i < read.sumCount(); i++) {
       assertThat(read.sumEnd(i)).isEqualTo(read.blockOffset() + i + 1);
       assertThat(read.sum(i)).isEqualTo(read.address() ^ (i + 1));
     }
-    return new Piece(
+    return new Extent(
         read.blockIndex(),
         read.address(),
         (int) read.remoteKey(),
@@ -201,7 +201,7 @@ class MessagesPropertyTest {
         bytes.length,
         () -> {
           Located.Decoder read = new Located.Decoder().begin(message);
-          while (read.nextPiece()) {
+          while (read.nextExtent()) {
             read.kind();
           }
         });

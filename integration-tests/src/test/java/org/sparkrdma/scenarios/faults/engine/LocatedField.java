@@ -4,19 +4,19 @@ package org.sparkrdma.scenarios.faults.engine;
 import java.nio.ByteBuffer;
 import org.sparkrdma.shuffle.wire.Located;
 
-/** A field of the first piece of a {@link Located}. */
+/** A field of the first extent of a {@link Located}. */
 enum LocatedField {
   ADDRESS(8),
   KEY(16),
   LENGTH(40),
   OFFSET(24),
   BLOCK_LENGTH(32),
-  FIRST_SUM(Located.PIECE_BYTES + 8);
+  FIRST_SUM(Located.EXTENT_BYTES + 8);
 
   private final int at;
 
-  LocatedField(int inPiece) {
-    this.at = Located.HEADER_BYTES + inPiece;
+  LocatedField(int inExtent) {
+    this.at = Located.HEADER_BYTES + inExtent;
   }
 
   /**

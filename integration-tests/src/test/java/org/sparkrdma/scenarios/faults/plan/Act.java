@@ -13,7 +13,7 @@ public enum Act {
   REFUSE,
   /**
    * Bytes of a message are changed. The argument is the index of a byte, or a field of the first
-   * piece of a LOCATED and the bit to flip, with a colon between them; if empty, bytes 2 to 15
+   * extent of a LOCATED and the bit to flip, with a colon between them; if empty, bytes 2 to 15
    * become noise.
    */
   GARBLE,
