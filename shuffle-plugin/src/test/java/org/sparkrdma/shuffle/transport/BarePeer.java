@@ -267,7 +267,7 @@ final class BarePeer implements AutoCloseable {
     return Arrays.copyOf(out.array(), message.position());
   }
 
-  /** Locates a block and keeps its lease; returns the answer at its first piece. */
+  /** Locates a block and keeps its lease; returns the answer at its first extent. */
   Located.Decoder locate(BlockRange block) {
     send(locate(1, block));
     Located.Decoder located = new Located.Decoder().begin(ByteBuffer.wrap(awaitMessage()));
@@ -275,11 +275,11 @@ final class BarePeer implements AutoCloseable {
     return located;
   }
 
-  /** READs bytes of a piece; whether that succeeded. */
-  boolean read(Located.Decoder piece) {
+  /** READs bytes of an extent; whether that succeeded. */
+  boolean read(Located.Decoder extent) {
     attempts++;
     int before = readResults.size();
-    work.read(READ_ID, piece.address(), piece.remoteKey())
+    work.read(READ_ID, extent.address(), extent.remoteKey())
         .local(buffers.region(), 0, 8)
         .signalled();
     if (!queuePair.postSend(work)) {
@@ -394,14 +394,14 @@ final class BarePeer implements AutoCloseable {
     }
 
     /** Bytes of a block from an offset on. */
-    Answer piece(int block, long from, int lengthBytes, long blockBytes) {
+    Answer extent(int block, long from, int lengthBytes, long blockBytes) {
       long address = readable.region().remote().address() + Math.floorMod(from, PERIOD);
       encoder.located(
           block, address, readable.region().remote().remoteKey(), lengthBytes, from, blockBytes, 0);
       return this;
     }
 
-    /** A piece that no READ can reach. */
+    /** An extent that no READ can reach. */
     Answer unreadable(int block, int lengthBytes) {
       encoder.located(block, 4096, 1, lengthBytes, 0, lengthBytes, 0);
       return this;

@@ -24,7 +24,7 @@ class ComputedChecksumsTest extends TransportFixture {
 
   @ParameterizedTest
   @EnumSource(ServeSettings.Mode.class)
-  void shouldVerifyBlocksWithoutRecordedSumsWhereverTheirPiecesEnd(ServeSettings.Mode mode)
+  void shouldVerifyBlocksWithoutRecordedSumsWhereverTheirExtentsEnd(ServeSettings.Mode mode)
       throws Exception {
     TestExecutor reader =
         start(

@@ -108,7 +108,7 @@ class HostileConversationTest {
         answer.byTcp(i, Located.Kind.values()[1 + random.nextInt(3)]);
       } else {
         int length = (int) Math.min(whole - from, 1 + random.nextInt(40_000));
-        answer.piece(i, from, length, whole);
+        answer.extent(i, from, length, whole);
       }
     }
     return answer;
@@ -125,18 +125,19 @@ class HostileConversationTest {
       case 1 -> server.sendReleased();
       case 2 -> answer(server, to, lengths).send(0);
       case 3 -> answer(server, to, lengths).send(lease, random.nextInt(10_000) - 1_000);
-      case 4 -> server.answer(random.nextLong()).piece(0, from, left, whole).send(lease);
+      case 4 -> server.answer(random.nextLong()).extent(0, from, left, whole).send(lease);
       case 5 -> server.answer(id).send(lease);
-      case 6 -> server.answer(id).piece(0, from + 1, left, whole + 1).send(lease);
-      case 7 -> server.answer(id).piece(0, from, 0, whole).send(lease);
-      case 8 -> server.answer(id).piece(0, from, left, Long.MAX_VALUE).send(lease);
-      case 9 -> server.answer(id).piece(to.blockCount(), 0, 1, 1).send(lease);
+      case 6 -> server.answer(id).extent(0, from + 1, left, whole + 1).send(lease);
+      case 7 -> server.answer(id).extent(0, from, 0, whole).send(lease);
+      case 8 -> server.answer(id).extent(0, from, left, Long.MAX_VALUE).send(lease);
+      case 9 -> server.answer(id).extent(to.blockCount(), 0, 1, 1).send(lease);
       case 10 -> server.answer(id).unreadable(0, whole).send(lease);
       case 11 -> {
         server.send(answer(server, to, lengths).encode(lease, 60_000));
         server.send(answer(server, to, lengths).encode(lease + 1, 60_000));
       }
-      case 12 -> server.answer(id).piece(0, from, left, whole).piece(0, from, left, whole).send(1);
+      case 12 ->
+          server.answer(id).extent(0, from, left, whole).extent(0, from, left, whole).send(1);
       case 13 -> server.end();
       case 14 -> server.send(changed(answer(server, to, lengths).encode(lease, 60_000)));
       default -> server.send(garbage());

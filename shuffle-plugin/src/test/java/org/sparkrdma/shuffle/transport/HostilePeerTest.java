@@ -288,31 +288,31 @@ class HostilePeerTest extends TransportFixture {
   void shouldGrantNoAccessBeforeTheConfirm() throws Exception {
     startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(peer.canLimitAccess(), "there the device cannot withhold access");
-    Located.Decoder piece = peer.locate(block(0));
+    Located.Decoder extent = peer.locate(block(0));
     try (BarePeer unconfirmed = new BarePeer(10)) {
       unconfirmed.requestAndAwaitAnswer(server.endpoint(), unconfirmed.endpoint());
-      assertThat(unconfirmed.read(piece)).isFalse();
+      assertThat(unconfirmed.read(extent)).isFalse();
     }
-    assertThat(peer.read(piece)).as("the key is right for a proven peer").isTrue();
+    assertThat(peer.read(extent)).as("the key is right for a proven peer").isTrue();
     assertHonestPeerReads(1);
   }
 
   @Test
   void shouldRefuseReadsOfStrangersWithAddressAndKey() throws Exception {
     startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
-    Located.Decoder piece = peer.locate(block(0));
+    Located.Decoder extent = peer.locate(block(0));
     try (BarePeer refused = new BarePeer(10);
         BarePeer ofAnotherApplication = new BarePeer(11)) {
       if (refused.canLimitAccess()) {
         assertThat(refused.connect(server.endpoint())).isTrue();
         refused.send(refused.request(server.endpoint(), new byte[] {1}, refused.endpoint()));
         refused.awaitMessage();
-        assertThat(refused.read(piece)).isFalse();
+        assertThat(refused.read(extent)).isFalse();
       }
       ofAnotherApplication.prove(start(3).endpoint());
-      assertThat(ofAnotherApplication.read(piece)).isFalse();
+      assertThat(ofAnotherApplication.read(extent)).isFalse();
     }
-    assertThat(peer.read(piece)).as("the key is right for a proven peer").isTrue();
+    assertThat(peer.read(extent)).as("the key is right for a proven peer").isTrue();
     assertHonestPeerReads(1);
   }
 
@@ -514,13 +514,13 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatReleasesAnothersLease() throws Exception {
     startAndProve(new Options(2));
-    Located.Decoder piece = peer.locate(block(0));
+    Located.Decoder extent = peer.locate(block(0));
     try (BarePeer thief = new BarePeer(10)) {
       thief.prove(server.endpoint());
-      thief.send(BarePeer.release(piece.leaseId()));
+      thief.send(BarePeer.release(extent.leaseId()));
       thief.awaitEnd();
     }
-    assertThat(peer.read(piece)).isTrue();
+    assertThat(peer.read(extent)).isTrue();
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     assertHonestPeerReads(1);
   }
@@ -528,13 +528,13 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAPeerWhoseLocateReleasesAnothersLease() throws Exception {
     startAndProve(new Options(2));
-    Located.Decoder piece = peer.locate(block(0));
+    Located.Decoder extent = peer.locate(block(0));
     try (BarePeer thief = new BarePeer(10)) {
       thief.prove(server.endpoint());
-      thief.send(BarePeer.locate(1, block(0), piece.leaseId()));
+      thief.send(BarePeer.locate(1, block(0), extent.leaseId()));
       thief.awaitEnd();
     }
-    assertThat(peer.read(piece)).isTrue();
+    assertThat(peer.read(extent)).isTrue();
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     assertHonestPeerReads(1);
   }
@@ -542,10 +542,10 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldIgnoreTheReleaseOfUnknownLeases() throws Exception {
     startAndProve(new Options(2));
-    Located.Decoder piece = peer.locate(block(0));
-    peer.send(BarePeer.release(0, 1, -1, piece.leaseId() + 1));
+    Located.Decoder extent = peer.locate(block(0));
+    peer.send(BarePeer.release(0, 1, -1, extent.leaseId() + 1));
     Messages.checkReleased(ByteBuffer.wrap(peer.awaitMessage()));
-    assertThat(peer.read(piece)).isTrue();
+    assertThat(peer.read(extent)).isTrue();
     assertHonestPeerReads(1);
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
@@ -601,10 +601,10 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
     startAndProve(new Options(2).lease(Duration.ofMillis(3_500)));
-    Located.Decoder piece = peer.locate(block(3));
-    assertThat(peer.read(piece)).isTrue();
+    Located.Decoder extent = peer.locate(block(3));
+    assertThat(peer.read(extent)).isTrue();
     peer.awaitEnd();
-    assertThat(peer.read(piece)).as("after the end of the lease").isFalse();
+    assertThat(peer.read(extent)).as("after the end of the lease").isFalse();
     assertThat(server.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
     assertHonestPeerReads(3);
   }

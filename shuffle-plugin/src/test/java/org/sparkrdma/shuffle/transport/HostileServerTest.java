@@ -123,7 +123,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldReadFromAServerByBareVerbs() throws Exception {
     long id = fetchAndAwaitLocate(2);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).extent(1, 0, 0, 0).send(1);
     wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
     assertThat(wanted.bytes(1)).isEmpty();
@@ -133,7 +133,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldReadAnEmptyBlockWithoutALease() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, 0, 0).send(0);
+    server.answer(id).extent(0, 0, 0, 0).send(0);
     wanted.await();
     assertThat(wanted.bytes(0)).isEmpty();
   }
@@ -179,7 +179,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionOfAServerThatSendsFirst() throws Exception {
     fetch(1);
     server.accept();
-    server.send(server.answer(0).piece(0, 0, LENGTH, LENGTH).encode(1, 60_000));
+    server.send(server.answer(0).extent(0, 0, LENGTH, LENGTH).encode(1, 60_000));
     wanted.await();
     assertThat(wanted.failed(0)).isTrue();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
@@ -189,7 +189,7 @@ class HostileServerTest extends TransportFixture {
   void shouldEndTheConnectionOfAServerThatLocatesBeforeItsProof() throws Exception {
     fetch(1);
     server.acceptAndTakeRequest(NO_SECRET);
-    server.answer(0).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(0).extent(0, 0, LENGTH, LENGTH).send(1);
     assertProtocolError();
   }
 
@@ -287,11 +287,11 @@ class HostileServerTest extends TransportFixture {
     victim.outputs().write(0, random, 200_000);
     try (BarePeer member = new BarePeer(10)) {
       member.prove(victim.endpoint());
-      Located.Decoder piece = member.locate(block(0, 0, 1));
+      Located.Decoder extent = member.locate(block(0, 0, 1));
       wanted = victim.fetch(server.endpoint(), List.of(block(0, 0, 1)));
       server.acceptAndProve();
-      assertThat(server.read(piece)).isFalse();
-      assertThat(member.read(piece)).as("the key is right for a reader").isTrue();
+      assertThat(server.read(extent)).isFalse();
+      assertThat(member.read(extent)).as("the key is right for a reader").isTrue();
       assertThat(wanted.await().failed(0)).isTrue();
     }
   }
@@ -303,9 +303,9 @@ class HostileServerTest extends TransportFixture {
     long id = fetchAndAwaitLocate(2);
     server
         .answer(id)
-        .piece(0, 0, LENGTH, 2 * LENGTH)
-        .piece(0, LENGTH, LENGTH, 3 * LENGTH)
-        .piece(1, 0, LENGTH, LENGTH)
+        .extent(0, 0, LENGTH, 2 * LENGTH)
+        .extent(0, LENGTH, LENGTH, 3 * LENGTH)
+        .extent(1, 0, LENGTH, LENGTH)
         .send(1);
     assertProtocolError();
   }
@@ -313,15 +313,15 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpForABlockOfTwoLengthsInTwoAnswers() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
-    answer(server.awaitLocate(wanted)).piece(0, LENGTH, LENGTH, 3 * LENGTH).send(2);
+    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    answer(server.awaitLocate(wanted)).extent(0, LENGTH, LENGTH, 3 * LENGTH).send(2);
     assertProtocolError();
   }
 
   @Test
   void shouldUseTcpForABlockThatIsLocatedAndThenBusy() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).byTcp(0, Located.Kind.BUSY).send(0);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
@@ -332,9 +332,9 @@ class HostileServerTest extends TransportFixture {
     long id = fetchAndAwaitLocate(2);
     server
         .answer(id)
-        .piece(0, 0, LENGTH, 2 * LENGTH)
+        .extent(0, 0, LENGTH, 2 * LENGTH)
         .byTcp(0, Located.Kind.BUSY)
-        .piece(1, 0, LENGTH, LENGTH)
+        .extent(1, 0, LENGTH, LENGTH)
         .send(1);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
@@ -344,7 +344,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionWhenABlockIsBusyAndThenLocated() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).byTcp(0, Located.Kind.BUSY).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).byTcp(0, Located.Kind.BUSY).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     server.awaitEnd();
@@ -352,22 +352,22 @@ class HostileServerTest extends TransportFixture {
   }
 
   @Test
-  void shouldUseTcpForABlockWithEmptyPieces() throws Exception {
+  void shouldUseTcpForABlockWithEmptyExtents() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, 0, LENGTH).send(1);
+    server.answer(id).extent(0, 0, 0, LENGTH).send(1);
     assertProtocolError();
   }
 
   @Test
-  void shouldUseTcpForABlockWithTinyPiecesInBoundedTime() throws Exception {
+  void shouldUseTcpForABlockWithTinyExtentsInBoundedTime() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, 1, 1 << 20).send(1);
+    server.answer(id).extent(0, 0, 1, 1 << 20).send(1);
     int answers = 1;
     Locate next = server.awaitLocate(wanted);
     while (next != null) {
       answers++;
       pass(Duration.ofMillis(20));
-      answer(next).piece(0, next.startOffset(0), 1, 1 << 20).send(answers);
+      answer(next).extent(0, next.startOffset(0), 1, 1 << 20).send(answers);
       next = server.awaitLocate(wanted);
     }
     assertReasons(FallbackReason.TIMEOUT);
@@ -377,7 +377,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpForABlockOfAnAbsurdLength() throws Exception {
     long id = fetchAndAwaitLocate(2);
-    server.answer(id).piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, 1, Long.MAX_VALUE).extent(1, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
     assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
@@ -386,39 +386,39 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpForABlockThatIsReadUnderNoLease() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(0);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(0);
     assertProtocolError();
   }
 
   @Test
   void shouldUseTcpForBlocksInAnotherOrder() throws Exception {
     long id = fetchAndAwaitLocate(2);
-    server.answer(id).piece(1, 0, LENGTH, LENGTH).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(1, 0, LENGTH, LENGTH).extent(0, 0, LENGTH, LENGTH).send(1);
     assertProtocolError();
   }
 
   @Test
-  void shouldUseTcpForABlockWhosePiecesOverlap() throws Exception {
+  void shouldUseTcpForABlockWhoseExtentsOverlap() throws Exception {
     long id = fetchAndAwaitLocate(1);
     server
         .answer(id)
-        .piece(0, 0, LENGTH, 2 * LENGTH)
-        .piece(0, LENGTH / 2, LENGTH, 2 * LENGTH)
+        .extent(0, 0, LENGTH, 2 * LENGTH)
+        .extent(0, LENGTH / 2, LENGTH, 2 * LENGTH)
         .send(1);
     assertProtocolError();
   }
 
   @Test
-  void shouldUseTcpForABlockWhosePiecesLeaveAGap() throws Exception {
+  void shouldUseTcpForABlockWhoseExtentsLeaveAGap() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(1);
+    server.answer(id).extent(0, LENGTH, LENGTH, 2 * LENGTH).send(1);
     assertProtocolError();
   }
 
   @Test
   void shouldUseTcpForABlockWithMoreBytesThanItsLength() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).piece(0, LENGTH, 1, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).extent(0, LENGTH, 1, LENGTH).send(1);
     assertProtocolError();
   }
 
@@ -427,9 +427,9 @@ class HostileServerTest extends TransportFixture {
     long id = fetchAndAwaitLocate(2);
     server
         .answer(id)
-        .piece(0, 0, LENGTH, LENGTH)
-        .piece(1, 0, LENGTH, LENGTH)
-        .piece(2, 0, LENGTH, LENGTH)
+        .extent(0, 0, LENGTH, LENGTH)
+        .extent(1, 0, LENGTH, LENGTH)
+        .extent(2, 0, LENGTH, LENGTH)
         .send(1);
     assertProtocolError();
   }
@@ -444,7 +444,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpWhenTheLeaseIsTooShort() throws Exception {
     long id = fetchAndAwaitLocate(2);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1, 500);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1, 500);
     assertReasons(FallbackReason.TIMEOUT);
   }
 
@@ -460,27 +460,27 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpForMalformedAnswers() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    byte[] valid = server.answer(id).piece(0, 0, LENGTH, LENGTH).encode(1, 60_000);
-    int piece = Located.HEADER_BYTES;
+    byte[] valid = server.answer(id).extent(0, 0, LENGTH, LENGTH).encode(1, 60_000);
+    int extent = Located.HEADER_BYTES;
     assertEndOfEachConnection(
         List.of(
             Arrays.copyOf(valid, 1),
             Arrays.copyOf(valid, Located.HEADER_BYTES),
             Arrays.copyOf(valid, valid.length - 1),
             Arrays.copyOf(valid, valid.length + 1),
-            // Checksum kind, number of pieces, lease.
+            // Checksum kind, number of extents, lease.
             changed(valid, 1, 9),
             changed(valid, 2, 0),
             changed(valid, 2, 2),
             changed(valid, 3, 0xFF),
             changed(valid, 7, 0x80),
             // Kind, number of sums, offset, length of the block, length.
-            changed(valid, piece + 2, 9),
-            changed(valid, piece + 4, 1),
-            changed(valid, piece + 7, 0x80),
-            changed(valid, piece + 31, 0x80),
-            changed(valid, piece + 39, 0x80),
-            changed(valid, piece + 43, 0x80)));
+            changed(valid, extent + 2, 9),
+            changed(valid, extent + 4, 1),
+            changed(valid, extent + 7, 0x80),
+            changed(valid, extent + 31, 0x80),
+            changed(valid, extent + 39, 0x80),
+            changed(valid, extent + 43, 0x80)));
   }
 
   private static byte[] changed(byte[] message, int at, int value) {
@@ -537,15 +537,15 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpWhenTheAnswerHasAnUnknownRequestId() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id + 2).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id + 2).extent(0, 0, LENGTH, LENGTH).send(1);
     assertProtocolError();
   }
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersTwice() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(2);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(2);
     // Its block may have been read before.
     wanted.await();
     server.awaitEnd();
@@ -555,10 +555,10 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithLocated() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
-    server.answer(id + 1).piece(0, 0, LENGTH, LENGTH).send(2);
+    server.answer(id + 1).extent(0, 0, LENGTH, LENGTH).send(2);
     server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
@@ -566,7 +566,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseTwice() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
     server.sendReleased();
@@ -578,7 +578,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerThatNeverAnswersARelease() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
     pass(REQUEST_TIMEOUT.plusMillis(1));
@@ -591,10 +591,10 @@ class HostileServerTest extends TransportFixture {
   void shouldRequestTheSameChecksumsInAllAnswersToABlock() throws Exception {
     long id = fetchAndAwaitLocate(1);
     reader.unusable().add(0, 0);
-    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     Locate rest = server.awaitLocate(wanted);
     assertThat(rest.freshSums(0)).isFalse();
-    answer(rest).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(2);
+    answer(rest).extent(0, LENGTH, LENGTH, 2 * LENGTH).send(2);
     assertThat(wanted.await().bytes(0)).isEqualTo(BarePeer.content(2 * LENGTH));
   }
 
@@ -602,8 +602,8 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldReleaseTheMemoryOfABlockWhoseSecondLeaseIsTooShort() throws Exception {
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, 2 * LENGTH).send(1);
-    answer(server.awaitLocate(wanted)).piece(0, LENGTH, LENGTH, 2 * LENGTH).send(2, 500);
+    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    answer(server.awaitLocate(wanted)).extent(0, LENGTH, LENGTH, 2 * LENGTH).send(2, 500);
     assertReasons(FallbackReason.TIMEOUT);
     // The end of the test checks for leaks.
   }
@@ -636,14 +636,14 @@ class HostileServerTest extends TransportFixture {
   }
 
   @Test
-  void shouldUseTcpForALargeBlockWhosePiecesComeJustInTime() throws Exception {
+  void shouldUseTcpForALargeBlockWhoseExtentsComeJustInTime() throws Exception {
     long id = fetchAndAwaitLocate(1);
     long beforeNs = passedNs.get();
-    server.answer(id).piece(0, 0, LENGTH, 1 << 24).send(1);
+    server.answer(id).extent(0, 0, LENGTH, 1 << 24).send(1);
     Locate next = server.awaitLocate(wanted);
     for (int i = 2; next != null; i++) {
       pass(Duration.ofMillis(1_500));
-      answer(next).piece(0, next.startOffset(0), LENGTH, 1 << 24).send(i);
+      answer(next).extent(0, next.startOffset(0), LENGTH, 1 << 24).send(i);
       next = server.awaitLocate(wanted);
     }
     assertReasons(FallbackReason.TIMEOUT);
@@ -652,17 +652,17 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadALargeBlockThatComesSlowlyButFasterThanTheLowestRate() throws Exception {
-    int pieces = 100;
+    int extents = 100;
     int length = 60 * LENGTH;
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, length, (long) pieces * length).send(1);
-    for (int i = 2; i <= pieces; i++) {
+    server.answer(id).extent(0, 0, length, (long) extents * length).send(1);
+    for (int i = 2; i <= extents; i++) {
       pass(Duration.ofMillis(50));
       Locate next = server.awaitLocate(wanted);
-      answer(next).piece(0, next.startOffset(0), length, (long) pieces * length).send(i);
+      answer(next).extent(0, next.startOffset(0), length, (long) extents * length).send(i);
     }
     wanted.await();
-    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(pieces * length));
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(extents * length));
   }
 
   /** More blocks than LOCATEs hold, so that most are never requested. */
@@ -671,11 +671,11 @@ class HostileServerTest extends TransportFixture {
     int blocks = 2_000;
     long id = fetchAndAwaitLocate(blocks);
     long beforeNs = passedNs.get();
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
     Locate next = server.awaitLocate(wanted);
     for (int i = 2; next != null; i++) {
       pass(Duration.ofMillis(400));
-      answer(next).piece(0, 0, LENGTH, LENGTH).send(i);
+      answer(next).extent(0, 0, LENGTH, LENGTH).send(i);
       next = server.awaitLocate(wanted);
     }
     wanted.await();
@@ -698,7 +698,7 @@ class HostileServerTest extends TransportFixture {
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
     pass(Duration.ofMillis(200));
     long id = fetchAndAwaitLocate(1);
-    server.answer(id).piece(0, 0, LENGTH, LENGTH).send(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
   }
