@@ -27,8 +27,8 @@ record RatioChart(List<String> reports, List<Bar> bars) {
   /** Begins the part of the description that names the reports. */
   static final String REPORTS = "Drawn from ";
 
-  private static final int WIDTH = 840;
-  private static final int PLOT_X = 290;
+  private static final int WIDTH = 870;
+  private static final int PLOT_X = 320;
   private static final int PLOT_WIDTH = 400;
   private static final int TOP = 64;
   private static final int ROW = 26;

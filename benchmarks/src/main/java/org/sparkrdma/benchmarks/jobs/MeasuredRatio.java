@@ -96,7 +96,8 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
 
   private static void addJob(BenchmarkReport report, Map<MeasuredRatio, Values> ratios) {
     for (CaseReport one : report.cases()) {
-      String shape = report.plan().job() + " " + one.shape();
+      String executors = report.plan().warmUps() == 0 ? ", new executors" : "";
+      String shape = report.plan().job() + " " + one.shape() + executors;
       List<CaseReport.Summary> others = one.summaries().subList(1, one.summaries().size());
       for (CaseReport.Summary summary : others) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
