@@ -12,7 +12,7 @@ import org.apache.spark.scheduler.cluster.StandaloneSchedulerBackend;
  * A standalone cluster that the plug-in takes for YARN, which holds executors to memoryOverhead.
  * Spark finds it through its ServiceLoader, for masters such as {@code yarn:spark://…}.
  */
-public final class HeldMemoryClusterManager implements ExternalClusterManager {
+public class HeldMemoryClusterManager implements ExternalClusterManager {
   /** Prefix of the Master's URL. */
   static final String PREFIX = "yarn:";
 
