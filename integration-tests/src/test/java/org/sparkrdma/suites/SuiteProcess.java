@@ -215,7 +215,6 @@ final class SuiteProcess {
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
     command.add("-Dit.plugin.coordinates=" + System.getProperty("it.plugin.coordinates"));
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
-    command.add("-Dit.repository=" + workbench.repository());
     command.add("-Dit.spark.path=" + SparkPath.of(home));
     command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
     command.add("-Dit.project=" + System.getProperty("it.project"));

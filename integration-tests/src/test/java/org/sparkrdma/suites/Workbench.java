@@ -72,11 +72,6 @@ final class Workbench {
     return testLibraries;
   }
 
-  /** A Maven repository with the installed plug-in. */
-  Path repository() {
-    return directory.resolveSibling("repository");
-  }
-
   /** Options that Spark's launcher passes to every JVM. */
   List<String> jvmOptions() {
     return jvmOptions;

@@ -2,7 +2,6 @@
 package org.sparkrdma.scenarios
 
 import java.nio.file.Files
-import java.nio.file.Path
 
 /** The plug-in's jar passed to spark-submit as users do, with nothing else on the class paths. */
 final class DeliverySuite extends ScenarioSuite {
@@ -20,7 +19,7 @@ final class DeliverySuite extends ScenarioSuite {
   }
 
   test("should read by RDMA with --packages of a local Maven repository") {
-    val settings = Submission.ivySettings(Path.of(sys.props("it.repository")))
+    val settings = Submission.ivySettings()
     assertByRdma(
       "packages",
       Seq("--packages", Version),

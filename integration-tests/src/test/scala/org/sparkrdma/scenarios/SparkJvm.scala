@@ -3,6 +3,7 @@ package org.sparkrdma.scenarios
 
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 import scala.util.matching.Regex
@@ -27,6 +28,16 @@ private[scenarios] final class SparkJvm private (process: Process, output: Path,
     printed.linesIterator.find(_.startsWith(word + " ")).map(_.stripPrefix(word + " "))
 
   def alive: Boolean = process.isAlive
+
+  /** Waits for its end, for so long at most; afterwards none of its child processes is left. */
+  def exitCode(limitSeconds: Long): Int =
+    try {
+      assert(process.waitFor(limitSeconds, TimeUnit.SECONDS), s"not over in $limitSeconds s")
+      process.exitValue
+    } finally {
+      process.descendants().forEach(child => child.destroyForcibly(): Unit)
+      kill()
+    }
 
   /** Kills it with SIGKILL, but not its child processes. */
   def kill(): Unit = {

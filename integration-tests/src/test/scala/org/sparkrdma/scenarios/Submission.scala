@@ -3,9 +3,6 @@ package org.sparkrdma.scenarios
 
 import java.nio.file.Files
 import java.nio.file.Path
-import java.util.concurrent.TimeUnit
-
-import scala.jdk.CollectionConverters._
 
 /** A finished application that spark-submit ran on a local cluster.
   *
@@ -23,40 +20,45 @@ private[scenarios] object Submission {
   final case class Warning(pid: Long, text: String)
 
   private val LimitSeconds = 120L
+  private val Before = Seq(
+    "--master",
+    Clusters.master(coresEach = 1),
+    "--conf",
+    "spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager"
+  )
+  private val After =
+    Seq("--class", "org.sparkrdma.scenarios.DeliveredJob", sys.props("it.jobs.jar"))
   private val OurWarning = """\S+ (\d+) WARN \S+ \[[^\]]*\] (.*RDMA.*)""".r
 
   /** Runs `DeliveredJob` with these arguments of spark-submit. */
   def run(name: String, arguments: String*): Submission = {
-    val directory = Files.createTempDirectory(name)
-    val output = directory.resolve("output.log")
-    val log = directory.resolve("all-processes.log")
-    val builder = new ProcessBuilder(command(arguments).asJava)
-    builder.directory(directory.toFile)
-    builder.redirectErrorStream(true)
-    builder.redirectOutput(output.toFile)
-    builder.environment.put("IT_LOG", log.toString)
-    Seq("SPARK_DIST_CLASSPATH", "SPARK_TESTING").foreach(builder.environment.remove(_))
-    val process = builder.start()
-    try {
-      if (!process.waitFor(LimitSeconds, TimeUnit.SECONDS)) {
-        throw new AssertionError(s"spark-submit is not done after $LimitSeconds s")
-      }
-    } finally {
-      process.descendants().forEach(child => child.destroyForcibly(): Unit)
-      process.destroyForcibly(): Unit
+    val submit =
+      SparkJvm.start(name, "org.apache.spark.deploy.SparkSubmit", Before ++ arguments ++ After)
+    if (submit.exitCode(LimitSeconds) != 0) {
+      throw new AssertionError(s"spark-submit failed: ${submit.printed}")
     }
-    val printed = Files.readString(output)
-    if (process.exitValue() != 0) {
-      throw new AssertionError(s"spark-submit failed: $printed")
-    }
-    Submission(printed, warnings(log))
+    Submission(
+      submit.printed,
+      submit.warnings.collect { case OurWarning(pid, text) => Warning(pid.toLong, text) }
+    )
   }
 
-  /** The only repository, so that nothing is downloaded. */
-  def ivySettings(repository: Path): Path = {
-    val settings = Files.createTempFile("ivysettings", ".xml")
+  /** Settings of Ivy with one repository, so that nothing is downloaded; it has only the plug-in.
+    */
+  def ivySettings(): Path = {
+    val repository = Files.createTempDirectory("repository")
+    val parts = sys.props("it.plugin.coordinates").split(":")
+    val (group, name, version) = (parts(0), parts(1), parts(2))
+    def put(artifact: String, kind: String, file: Path): Unit = {
+      val folder = repository.resolve(s"${group.replace('.', '/')}/$artifact/$version")
+      Files.copy(file, Files.createDirectories(folder).resolve(s"$artifact-$version.$kind")): Unit
+    }
+    val project = Path.of(sys.props("it.project"))
+    put("spark-rdma-parent", "pom", project.resolve("pom.xml"))
+    put(name, "pom", project.resolve("shuffle-plugin/dependency-reduced-pom.xml"))
+    put(name, "jar", Path.of(sys.props("it.plugin.jar")))
     Files.writeString(
-      settings,
+      Files.createTempFile("ivysettings", ".xml"),
       s"""<ivysettings>
          |  <settings defaultResolver="local"/>
          |  <resolvers>
@@ -66,26 +68,4 @@ private[scenarios] object Submission {
          |""".stripMargin
     )
   }
-
-  private def command(arguments: Seq[String]): Seq[String] = {
-    val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    Seq(java, "-Xmx512m") ++ sys.props("it.jvm.options").split(" +") ++ Seq(
-      "-cp",
-      sys.props("it.spark.path"),
-      "org.apache.spark.deploy.SparkSubmit",
-      "--master",
-      Clusters.master(coresEach = 1),
-      "--conf",
-      "spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager"
-    ) ++ arguments ++ Seq(
-      "--class",
-      "org.sparkrdma.scenarios.DeliveredJob",
-      sys.props("it.jobs.jar")
-    )
-  }
-
-  private def warnings(log: Path): Seq[Warning] =
-    Files.readAllLines(log).asScala.toSeq.collect { case OurWarning(pid, text) =>
-      Warning(pid.toLong, text)
-    }
 }
