@@ -50,6 +50,7 @@ class StandaloneClusterTest {
   }
 
   @Test
+  @Tag("nightly")
   void shouldLeaveNoProcessWhenASignalEndsItsJvm() throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(

@@ -91,8 +91,12 @@ class JobScriptsIT {
     Script.assertSucceeded(outcome, "All answers are equal.");
   }
 
-  /** The quick start of every day. An executor is killed in each run while the shuffle is read. */
+  /**
+   * An executor is killed in each run while the shuffle is read. Every day ExecutorLossSuite kills
+   * one.
+   */
   @Test
+  @Tag("nightly")
   void shouldRecoverFromALostExecutorInAboutTheTimeOfSparksOwnShuffle() throws Exception {
     Path report = directory.resolve("new/report.json");
     Outcome outcome =

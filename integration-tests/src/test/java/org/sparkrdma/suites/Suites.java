@@ -29,9 +29,10 @@ final class Suites {
 
   /**
    * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
-   * out what takes minutes and finds little: Spark's suites without the plug-in's engine, most of
-   * those without remote blocks (their blocks never reach the plug-in's client), Spark's suite of
-   * decommissioning beside ours, the largest blocks, and the tests tagged nightly.
+   * out what finds little beside the others: Spark's suites without the plug-in's engine or beside
+   * another manager (PluginSuite has one), those without remote blocks (their blocks never reach
+   * the plug-in's client), those of decommissioning and of the shuffle service beside ours, the
+   * largest blocks, and the tests tagged nightly.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.
@@ -46,18 +47,13 @@ final class Suites {
       runs.add(SuiteRun.of(suites.stream().map(SCENARIOS::concat).toList(), Setting.OWN));
     }
     runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
-    if (!nightly) {
-      // A few tests beside another shuffle manager; all run nightly.
-      runs.add(
-          SuiteRun.of(OURS + "RdmaShuffleSuite", Setting.PLUGIN)
-              .only("zero sized blocks", "shuffle on mutable pairs"));
-    }
-    for (Setting setting :
-        List.of(Setting.SOFT, Setting.PLUGIN, Setting.FALLBACK, Setting.VANILLA)) {
-      if (!nightly && (setting == Setting.PLUGIN || setting == Setting.FALLBACK)) {
+    List<Setting> daily = List.of(Setting.SOFT, Setting.VANILLA);
+    List<Setting> all = List.of(Setting.SOFT, Setting.PLUGIN, Setting.FALLBACK, Setting.VANILLA);
+    for (Setting setting : nightly ? all : daily) {
+      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
+      if (!nightly) {
         continue;
       }
-      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
       // The second reads map outputs on the reader's host, which Spark reads itself.
       runs.add(
           SuiteRun.of(
@@ -66,12 +62,10 @@ final class Suites {
                       CORE + "shuffle.HostLocalShuffleReadingSuite"),
                   setting)
               .withoutRemoteBlocks());
-      if (nightly) {
-        runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).withoutRemoteBlocks());
-        runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
-        runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
-        runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
-      }
+      runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).withoutRemoteBlocks());
+      runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
+      runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
+      runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
       // Its other tests are those of ShuffleSuite; only these fetch from the service.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)

@@ -127,7 +127,8 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
     }
   }
 
-  test("should remove values that are unpersisted while they come, and bring them again") {
+  // Every day a destroy does it above, and BroadcastFetchTest unpersists at each step of a fetch.
+  test("should remove values that are unpersisted while they come, and bring them again", Nightly) {
     SparkCluster.run(conf("tcp")) { cluster =>
       bringByPipeline(cluster)
       val values = (41 to 50).map { seed =>

@@ -19,7 +19,7 @@ private[faults] object ConnectionFaults {
         Act.FAIL,
         claims = Failed,
         mayAlso = Quarantined
-      ),
+      ).copy(nightly = true),
       onNewConnection(
         "a connection is refused",
         Step.CONNECT,
@@ -27,12 +27,12 @@ private[faults] object ConnectionFaults {
         claims = Failed,
         mayAlso = Quarantined
       ),
-      timesOut("a connection request is never answered", Step.CONNECT),
+      timesOut("a connection request is never answered", Step.CONNECT).copy(nightly = true),
       timesOut("an event of a connection request is lost", Step.CONNECT_REQUEST)
         .copy(nightly = true),
-      timesOut("a connection is never accepted", Step.ACCEPT),
+      timesOut("a connection is never accepted", Step.ACCEPT).copy(nightly = true),
       timesOut("a REQUEST is lost", Step.REQUEST_RECEIVED),
-      timesOut("an ANSWER is lost", Step.ANSWER_RECEIVED),
+      timesOut("an ANSWER is lost", Step.ANSWER_RECEIVED).copy(nightly = true),
       comesLate("a connection request", Step.CONNECT_REQUEST),
       comesLate("a REQUEST", Step.REQUEST_RECEIVED).copy(nightly = true),
       wrongRequest("a REQUEST is of no known version", garbledAt = 1).copy(nightly = true),

@@ -30,7 +30,9 @@ import org.sparkrdma.scenarios.faults.plan.Step
   * @param retries
   *   the tasks and stages that Spark repeats
   * @param nightly
-  *   whether daily runs leave it out, because they have another fault of its step and treatment
+  *   whether daily runs leave it out, because they have another fault that a reader treats in the
+  *   same way: the same claims, the same reasons. At which step it happens is the matter of the
+  *   transport's own tests.
   */
 private[faults] final case class FaultPoint(
     name: String,

@@ -21,7 +21,8 @@ private[faults] object LastFaults {
         claims = Seq(Claim.byTcp("stopped"), Claim.grows("connections.closed")),
         mayAlso = Withdrawn,
         onOneExecutor = true,
-        after = FaultPoint.Replace
+        after = FaultPoint.Replace,
+        nightly = true
       ),
       FaultPoint(
         "the device is removed",

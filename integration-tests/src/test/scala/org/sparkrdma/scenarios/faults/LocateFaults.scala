@@ -24,7 +24,7 @@ private[faults] object LocateFaults {
       slow("a LOCATE comes late", Step.LOCATE_RECEIVED).copy(nightly = true),
       untimely("a LOCATE comes too late", Step.LOCATE_RECEIVED, Act.HOLD, TooLateMs)
         .copy(nightly = true),
-      untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE),
+      untimely("a LOCATED is lost", Step.LOCATED_RECEIVED, Act.LOSE).copy(nightly = true),
       garbled("a LOCATED is garbled", Step.LOCATED_RECEIVED),
       inPiece("an address far from the window", "ADDRESS:44"),
       inPiece("the key of no window", "KEY:20").copy(nightly = true),

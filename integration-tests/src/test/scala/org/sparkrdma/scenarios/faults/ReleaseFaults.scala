@@ -41,7 +41,8 @@ private[faults] object ReleaseFaults {
         Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
         claims = Seq(Claim.grows("rdma.blocks.read"), Claim.grows("connections.closed")),
         mayAlso = EndsAtTimeOut,
-        runsTwice = true
+        runsTwice = true,
+        nightly = true
       ),
       FaultPoint(
         "tasks are killed while their READs run",
