@@ -181,13 +181,8 @@ class_path() {
 # Prints the path of the jar NAME of a module as users get it; fails when there is none.
 #   find_jar MODULE NAME
 find_jar() {
-  local jar
-  for jar in "$project/$1/target/$2.jar" "$project/$1/target/$2"-*.jar; do
-    [[ -f $jar && $jar != *-tests.jar && $jar != *-sources.jar && $jar != *-javadoc.jar ]] || continue
-    echo "$jar"
-    return
-  done
-  return 1
+  local jar=$project/$1/target/$2.jar
+  [[ -f $jar ]] && echo "$jar"
 }
 
 # Prints the module that Maven is building, read from its log.

@@ -21,16 +21,13 @@ public record Installation(Path project) {
     return project.resolve("shuffle-plugin/target/spark-rdma-shuffle.jar");
   }
 
-  /** The jar with the jobs, which is the one that is no test jar. */
-  public Path jobs() throws IOException, LaunchException {
-    List<Path> found = list("benchmarks/target", "benchmarks-*.jar");
-    found.removeIf(jar -> jar.getFileName().toString().endsWith("-tests.jar"));
-    if (found.size() != 1) {
-      throw new LaunchException(
-          "expected one jar of the jobs but found %s: run ./mvnw clean and try again"
-              .formatted(found));
+  /** The jar with the jobs. */
+  public Path jobs() throws LaunchException {
+    Path jar = project.resolve("benchmarks/target/benchmarks.jar");
+    if (!Files.isRegularFile(jar)) {
+      throw new LaunchException("not built: file=" + jar);
     }
-    return found.get(0);
+    return jar;
   }
 
   /** Jars to send to the executors: the plug-in and the libraries of the jobs. */

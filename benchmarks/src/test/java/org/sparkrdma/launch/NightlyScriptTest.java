@@ -28,7 +28,7 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(12);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(13);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");

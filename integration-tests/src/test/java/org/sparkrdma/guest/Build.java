@@ -15,7 +15,7 @@ final class Build {
     if (value.isEmpty() || value.startsWith("${")) {
       throw new IllegalStateException(
           key.contains("jdk22")
-              ? "the ibverbs engine needs a JDK of 22 or newer: install one or set JAVA22_HOME"
+              ? "no newer JDK: set JAVA22_HOME to one of 22 or newer"
               : "not run by the build: " + key + " is not set");
     }
     return value;
