@@ -38,7 +38,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   /** Parts of its tab. */
   private val FrozenParts = Seq(
-    "By READ:</strong> 106.3 MiB",
+    "106.3\u00a0MiB over RDMA",
     "<td>lost: Command exited with code 137</td>",
     "<tr><td>1</td><td>192.0.2.2</td><td>",
     "192.0.2.2:45753"
@@ -49,7 +49,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   /** Parts of its tab. */
   private val CompactedParts = Seq(
-    "By READ:</strong> 106.3 MiB",
+    "106.3\u00a0MiB over RDMA",
     "up in 1 of 1 executors at the end",
     "<tr><td>0</td><td></td><td>compacted</td>",
     "Spark has compacted this event log"
@@ -62,7 +62,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   /** Parts of its tab. */
   private val WithTotalsParts = Seq(
-    "By READ:</strong> 809.6 KiB",
+    "809.6\u00a0KiB over RDMA",
     "<td>connect-failed</td>",
     "192.0.2.2:37191"
   )
@@ -72,8 +72,8 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   /** Parts of its tab. */
   private val WithFactsParts = Seq(
-    "By READ:</strong> 24.7 MiB",
-    "From local disks:</strong> 29.5 MiB",
+    "24.7\u00a0MiB over RDMA",
+    "29.5\u00a0MiB from local disks",
     "<tr><td>0</td><td>192.0.2.2</td><td>lost: Command exited with code 137</td>"
   )
 
@@ -149,8 +149,8 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       Seq(id, laterId, FrozenId, WithTotalsId, WithFactsId).foreach { application =>
         assert(page(server, application, "jobs").contains(Tab))
         val tab = page(server, application, "rdma-shuffle")
-        assert(tab.contains("<td>soft</td>"), tab)
-        assert("By READ:</strong> [1-9]".r.findFirstIn(tab).isDefined, tab)
+        assert(tab.contains("(soft)</td>"), tab)
+        assert("&#9632;</span> [1-9]".r.findFirstIn(tab).isDefined, tab)
         assert(tab.contains(LaterNote) === noted.contains(application), tab)
       }
       val frozen = page(server, FrozenId, "rdma-shuffle")

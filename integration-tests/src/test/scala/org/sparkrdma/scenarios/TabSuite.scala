@@ -90,7 +90,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       hosts(cluster).foreach { case (one, host) =>
         assert(row(busy, one).startsWith(s"<tr><td>$one</td><td>$host</td><td>up</td>"), busy)
       }
-      assert(row(busy, "1").contains("<td>soft</td>"), busy)
+      assert(row(busy, "1").contains("(soft)</td>"), busy)
       assert(">[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
       val host = hosts(cluster)(lost)
@@ -113,7 +113,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val page = awaitPage(history.url(id))(bytesByRead(_) > 0)
       assert(s"<td>$host</td><td>lost: ".r.findFirstIn(page).isDefined, page)
       assert(page.contains("up in 1 of 1 executors at the end"), page)
-      assert(page.contains("<td>soft</td>"), page)
+      assert(page.contains("(soft)</td>"), page)
       assert(!hasSecret(page))
       assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
       val reasons =
@@ -200,13 +200,13 @@ final class TabSuite extends ScenarioSuite with Eventually {
   private def assertReasons(page: String, hosts: Map[String, String]): Unit = {
     assert(hosts.size === 2)
     hosts.foreach { case (id, host) =>
-      assert(page.contains(s"<tr><td>$id</td><td>$host</td><td>off</td><td>ibverbs: "), page)
+      assert(page.contains(s"<tr><td>$id</td><td>$host</td><td>off (ibverbs: "), page)
     }
   }
 
   private def up(page: String): Int = number(page, """up in (\d+) of """)
 
-  private def bytesByRead(page: String): Int = number(page, """By READ:</strong> (\d+)""")
+  private def bytesByRead(page: String): Int = number(page, """&#9632;</span> (\d+)""")
 
   private def number(page: String, pattern: String): Int =
     pattern.r.findFirstMatchIn(page).fold(0)(_.group(1).toInt)
@@ -239,16 +239,17 @@ final class TabSuite extends ScenarioSuite with Eventually {
     stagesOf(await(cluster)(complete)).filter { case (id, _) => expected.contains(id) }
   }
 
-  /** The rows of the table of stages, by the id of the stage. */
+  /** Bytes in the rows of the table of stages, by the id of the stage. */
   private def stagesOf(page: String): Map[Long, Seq[Long]] = {
     val begin = page.indexOf("id=\"rdma-stages\"")
     val rows =
       if (begin < 0) Array.empty[String]
       else page.substring(begin, page.indexOf("</table>", begin)).split("<tr>").drop(2)
     rows
-      .map(row => """sorttable_customkey="(\d+)"""".r.findAllMatchIn(row).map(_.group(1).toLong))
+      .map(row => """sorttable_customkey="(-?\d+)"""".r.findAllMatchIn(row).map(_.group(1).toLong))
       .map(_.toSeq)
-      .map(cells => cells.head -> cells.tail)
+      // The share and the fetch wait are no bytes.
+      .map(cells => cells.head -> cells.drop(3))
       .toMap
   }
 

@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.metrics.Figure;
  */
 final class ApplicationFigures {
   static final int MAX_REMOVED = 2_000;
-  static final int MAX_STAGES = 500;
+  static final int MAX_STAGES = 2_000;
   private static final int MAX_NOTES = 10;
   private static final String COMPACTED =
       "Spark has compacted this event log, so some bytes, stages and ends of executors are missing";

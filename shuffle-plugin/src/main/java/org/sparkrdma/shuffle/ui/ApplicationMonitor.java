@@ -67,7 +67,9 @@ public final class ApplicationMonitor {
       if (!missing.isEmpty()) {
         throw new IncompatibleClassChangeError(MissingLinks.describe(missing));
       }
-      RdmaTab.attach(context, figures);
+      if (context.ui().isDefined()) {
+        RdmaTab.attach(context.ui().get(), figures);
+      }
     } catch (RuntimeException | LinkageError e) {
       LOG.warn(
           "Spark's UI does not show the RDMA shuffle; metrics and logs have its figures: {}",

@@ -104,6 +104,11 @@ final class ApplicationTotals {
     return quarantines;
   }
 
+  /** The most bytes that one executor has pinned at one time. */
+  long highestPinnedBytes() {
+    return highestPinnedBytes;
+  }
+
   /** Running executors whose RDMA is up. */
   long withRdma() {
     return up;

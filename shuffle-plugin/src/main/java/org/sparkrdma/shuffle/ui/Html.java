@@ -26,7 +26,17 @@ final class Html {
     return escaped.toString();
   }
 
-  /** A number of bytes with its unit, such as {@code 1.5 GiB}. */
+  /** Text whose words stay in one line. */
+  static String unbroken(String text) {
+    return text.replace(' ', '\u00a0');
+  }
+
+  /** A share in percent, rounded down so that 100 % is all of it; a dash without a whole. */
+  static String percent(long part, long whole) {
+    return unbroken(whole == 0 ? "–" : (long) (100.0 * part / whole) + " %");
+  }
+
+  /** A number of bytes with its unit in one line, such as {@code 1.5 GiB}. */
   static String bytes(long bytes) {
     double value = bytes;
     int unit = 0;
@@ -34,6 +44,7 @@ final class Html {
       value /= 1024;
       unit++;
     }
-    return unit == 0 ? bytes + " B" : String.format(Locale.ROOT, "%.1f %s", value, UNITS[unit]);
+    return unbroken(
+        unit == 0 ? bytes + " B" : String.format(Locale.ROOT, "%.1f %s", value, UNITS[unit]));
   }
 }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -168,13 +169,8 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     List<List<Object>> encoded = new ArrayList<>();
     figures.forEach(
         (executorId, values) -> {
-          List<Object> one = new ArrayList<>();
-          one.add(executorId);
-          values.forEach(
-              (name, value) -> {
-                one.add(name);
-                one.add(value);
-              });
+          List<Object> one = new ArrayList<>(List.of(executorId));
+          values.forEach((name, value) -> Collections.addAll(one, name, value));
           encoded.add(one);
         });
     return encoded;

@@ -2,7 +2,10 @@
 package org.sparkrdma.shuffle.ui;
 
 import jakarta.servlet.http.HttpServletRequest;
-import org.apache.spark.SparkContext;
+import java.util.Locale;
+import java.util.NoSuchElementException;
+import org.apache.spark.status.AppStatusStore;
+import org.apache.spark.status.api.v1.StageData;
 import org.apache.spark.ui.SparkUI;
 import org.apache.spark.ui.SparkUITab;
 import org.apache.spark.ui.WebUIPage;
@@ -24,17 +27,10 @@ final class RdmaTab extends SparkUITab {
     super(ui, PREFIX);
   }
 
-  /** Adds the tab to the UI of a running application, if it has one. */
-  static void attach(SparkContext context, ApplicationFigures figures) {
-    if (context.ui().isDefined()) {
-      attach(context.ui().get(), figures);
-    }
-  }
-
   /** Adds the tab to a UI. */
   static void attach(SparkUI ui, ApplicationFigures figures) {
     RdmaTab tab = new RdmaTab(ui);
-    tab.attachPage(new Page(tab, figures));
+    tab.attachPage(new Page(tab, ui.store(), figures));
     ui.attachTab(tab);
   }
 
@@ -47,19 +43,45 @@ final class RdmaTab extends SparkUITab {
   private static final class Page extends WebUIPage {
     private final PageFrame frame = new PageFrame();
     private final RdmaTab tab;
+    private final AppStatusStore store;
     private final ApplicationFigures figures;
 
-    Page(RdmaTab tab, ApplicationFigures figures) {
+    Page(RdmaTab tab, AppStatusStore store, ApplicationFigures figures) {
       super("");
       this.tab = tab;
+      this.store = store;
       this.figures = figures;
     }
 
     @Override
     public Seq<Node> render(HttpServletRequest request) {
-      String html = new PageContent(figures.snapshot(), figures.totals()).html();
+      String html =
+          new PageContent(
+                  figures.snapshot(),
+                  figures.totals(),
+                  stageId -> stage(request, stageId),
+                  request.getParameter("all") != null)
+              .html();
       Seq<Node> content = Nil$.MODULE$.$colon$colon(new Unparsed(html));
       return frame.around(content, request, TITLE, tab);
+    }
+
+    /** What Spark's store has of a stage; it forgets the earliest. */
+    private SparkStage stage(HttpServletRequest request, int stageId) {
+      try {
+        StageData stage = store.lastStageAttempt(stageId);
+        long waitMs = stage.shuffleFetchWaitTime();
+        String share = Html.percent(waitMs, stage.executorRunTime());
+        String page = "/stages/stage/?id=" + stageId + "&attempt=" + stage.attemptId();
+        String url = frame.url(request, tab, page);
+        return new SparkStage(
+            "<a href=\"" + Html.escape(url) + "\">" + stageId + "</a>",
+            stage.name(),
+            waitMs,
+            Html.unbroken(String.format(Locale.ROOT, "%.1f s (%s)", waitMs / 1e3, share)));
+      } catch (NoSuchElementException e) {
+        return new SparkStage("" + stageId, "", -1, "");
+      }
     }
   }
 }

@@ -28,4 +28,9 @@ record StageBytes(int stageId, long remote, long local, long read, long copied, 
   StageBytes withReceived(BytesByPath sum) {
     return new StageBytes(stageId, remote, local, sum.read(), sum.copied(), sum.tcp());
   }
+
+  /** With the bytes that only Spark has counted as bytes by TCP. */
+  StageBytes withPlainTcp() {
+    return new StageBytes(stageId, remote, local, read, copied, Math.max(tcp, remote - read));
+  }
 }

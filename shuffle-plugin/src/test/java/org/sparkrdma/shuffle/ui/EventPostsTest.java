@@ -77,7 +77,7 @@ class EventPostsTest {
     }
     posts.post(40_000, true);
     assertThat(events.get(1).stages())
-        .hasSize(500)
+        .hasSize(ApplicationFigures.MAX_STAGES)
         .last()
         .isEqualTo(List.of(4_999L, 1L, 0L, 0L, 0L, 0L));
   }

@@ -123,7 +123,8 @@ class FigureStoreTest {
   }
 
   private static String page(ApplicationFigures figures) {
-    return new PageContent(figures.snapshot(), figures.totals()).html();
+    SparkStage forgotten = new SparkStage("", "", -1, "");
+    return new PageContent(figures.snapshot(), figures.totals(), id -> forgotten, false).html();
   }
 
   private static JsonNode json(ApplicationFigures figures) throws Exception {

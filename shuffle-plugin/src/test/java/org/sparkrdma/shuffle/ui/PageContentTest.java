@@ -39,7 +39,8 @@ class PageContentTest {
             3L));
     figures.remove(SCRIPT, SCRIPT);
     figures.report("2", Map.of("state", "up"));
-    String page = page();
+    figures.addTask("2", 4, 1, 1);
+    String page = page(SCRIPT, false);
     assertThat(page).doesNotContain("<script").contains("&lt;script&gt;alert(&#39;1&#39;)");
     // Well-formed, so no text has become an element or has ended an attribute.
     var document =
@@ -56,8 +57,9 @@ class PageContentTest {
     assertThat(page())
         .contains("up in 0 of 1 running executors")
         .contains("Not used in 1 executor:</strong> no device")
-        .contains("By TCP:</strong> 2.0 KiB")
-        .contains("From local disks:</strong> 1.0 KiB");
+        .contains("<td>off (no device)</td>")
+        .contains("0 % of remote bytes over RDMA</strong> (0 B of 2.0 KiB)")
+        .contains("2.0 KiB over TCP", "1.0 KiB from local disks");
   }
 
   @Test
@@ -70,7 +72,7 @@ class PageContentTest {
         .contains("up in 0 of 8 running executors")
         .contains("Not used in 3 executors, 2 running:</strong> reason 2")
         .contains("Not used in 1 executor:</strong> reason 6")
-        .contains("Not used in 2 executors:</strong> other reasons, which the table")
+        .contains("Other reasons:</strong> in the table of executors")
         .doesNotContain("</strong> reason 7");
     figures.end();
     assertThat(page())
@@ -82,15 +84,16 @@ class PageContentTest {
     figures.report("1", Map.of("state", "up"));
     figures.addTask("1", 3, 3_072, 1_024);
     figures.setReceived(3, new BytesByPath(2_048, 512, 1_024, 0));
-    assertThat(stage(3)).containsExactly("3.0 KiB", "2.0 KiB", "1.0 KiB", "1.0 KiB");
+    assertThat(stage(3))
+        .containsExactly("count", "66 %", "2 s (7 %)", "3.0 KiB", "2.0 KiB", "1.0 KiB", "1.0 KiB");
   }
 
   @Test
   void shouldCountTheBytesOfAStageAsTcpWhereNoExecutorReports() {
     figures.addTask("1", 3, 3_072, 1_024);
-    assertThat(stage(3)).containsExactly("3.0 KiB", "0 B", "3.0 KiB", "1.0 KiB");
+    assertThat(stage(3)).endsWith("3.0 KiB", "0 B", "3.0 KiB", "1.0 KiB");
     figures.report("1", Map.of("state", "up"));
-    assertThat(stage(3)).containsExactly("3.0 KiB", "0 B", "0 B", "1.0 KiB");
+    assertThat(stage(3)).endsWith("3.0 KiB", "0 B", "0 B", "1.0 KiB").contains("–");
   }
 
   @Test
@@ -99,8 +102,8 @@ class PageContentTest {
     figures.setReceived(3, new BytesByPath(2_048, 0, 512, 0));
     figures.addTask("1", 3, 2_560, 0);
     figures.addTask("2", 3, 1_024, 0);
-    assertThat(stage(3)).containsExactly("3.5 KiB", "2.0 KiB", "1.5 KiB", "0 B");
-    assertThat(page()).contains("By TCP:</strong> 1.5 KiB");
+    assertThat(stage(3)).endsWith("3.5 KiB", "2.0 KiB", "1.5 KiB", "0 B");
+    assertThat(page()).contains("1.5 KiB over TCP");
     assertThat(figures.totals().summary()).startsWith("readBytes=2048 copiedBytes=0 tcpBytes=1536");
   }
 
@@ -108,7 +111,7 @@ class PageContentTest {
   private List<String> stage(int stageId) {
     String page = page();
     String table = page.substring(page.indexOf("rdma-stages"));
-    int row = table.indexOf(">" + stageId + "</td>");
+    int row = table.indexOf(">" + stageId + "</a></td>");
     return Pattern.compile(">([^<]*)</td>")
         .matcher(table.substring(row, table.indexOf("</tr>", row)))
         .results()
@@ -125,7 +128,23 @@ class PageContentTest {
     assertThat(page())
         .contains("up in 1 of 1 running executors")
         .contains("<td>lost: Command exited with code 137</td>")
-        .contains("By READ:</strong> 5.0 KiB");
+        .contains("5.0 KiB over RDMA");
+  }
+
+  @Test
+  void shouldShowExecutorsWithoutRdmaFirstAndEndedOnesFoldedAndHowManyThereAre() {
+    for (int i = 0; i < 60; i++) {
+      String state = i == 58 ? "off" : "up";
+      figures.report("" + i, Map.of("state", state, "addresses", "192.0.2.1:7, 192.0.2.2:8"));
+    }
+    figures.remove("0", "idle");
+    assertThat(page())
+        .containsSubsequence("<tr><td>58</td>", "<tr><td>1</td>", "<details>", "<tr><td>0</td>")
+        .contains("Ended executors: 1")
+        .contains("50 of 59 are shown. <a href=\"?all=true#rdma-executors\">")
+        .contains("<span title=\"192.0.2.1:7, 192.0.2.2:8\">192.0.2.1:7 …</span>")
+        .doesNotContain("<tr><td>57</td>");
+    assertThat(page("count", true)).contains("<tr><td>57</td>").doesNotContain("are shown");
   }
 
   @Test
@@ -133,10 +152,24 @@ class PageContentTest {
     assertThat(page()).contains("<p>None.</p>");
     figures.report("1", Map.of("fallback.pool-empty", 7L));
     figures.report("2", Map.of("fallback.pool-empty", 2L));
-    assertThat(page()).contains("<td>pool-empty</td>").contains(">9</td>");
+    figures.report("2", Map.of("fallback.of-another-version", 10L));
+    assertThat(page())
+        .containsSubsequence("<td>of-another-version</td>", ">10</td><td></td><td></td>")
+        .contains("<td>pool-empty</td>", ">9</td><td>No receive memory for a second, ")
+        .contains("<td>Raise pinned.max, or use more partitions</td>");
   }
 
   private String page() {
-    return new PageContent(figures.snapshot(), figures.totals()).html();
+    return page("count", false);
+  }
+
+  private String page(String stageName, boolean all) {
+    return new PageContent(
+            figures.snapshot(),
+            figures.totals(),
+            id -> new SparkStage("<a href=\"s\">" + id + "</a>", stageName, 2_000, "2 s (7 %)"),
+            all)
+        .html()
+        .replace('\u00a0', ' ');
   }
 }

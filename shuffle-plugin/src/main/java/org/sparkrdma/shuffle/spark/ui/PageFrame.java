@@ -25,6 +25,11 @@ public final class PageFrame {
   /** Finds Spark's method. */
   public PageFrame() {}
 
+  /** Address of a page of the same application, behind any proxy. */
+  public String url(HttpServletRequest request, SparkUITab tab, String page) {
+    return UIUtils.prependBaseUri(request, tab.basePath(), page);
+  }
+
   /** A whole page of a tab. */
   @SuppressWarnings("unchecked")
   public Seq<Node> around(
