@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster.job;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.LiveListenerBus;
+import org.apache.spark.util.JsonProtocol;
+import org.sparkrdma.shuffle.ui.ApplicationMonitor;
+
+/**
+ * An application whose executors and stages are events only, to look at its tab. Prints where its
+ * UI is and its id, and ends when its standard input does.
+ */
+public final class TabApplication {
+  private static final long MIB = 1L << 20;
+
+  /** The beginnings of a stage's events, with its id and name. */
+  private static final String STAGE =
+      """
+      {"Stage Info": {"Stage ID": %s, "Stage Name": "%s", "RDD Info": [], "Number of Tasks": 1,
+        "Submission Time": 1, "Completion Time": 5000}, "Event": "SparkListenerStage%s"}
+      """;
+
+  /** The events of a task, with its id, its executor, its bytes and its fetch wait. */
+  private static final String TASK =
+      """
+      {"Stage ID": %1$s, "Stage Attempt ID": 0, "Task Type": "ResultTask",
+       "Task End Reason": {"Reason": "Success"},
+       "Task Info": {"Task ID": %1$s, "Index": 0, "Attempt": 0, "Launch Time": 1, "Host": "a",
+         "Executor ID": "%2$s", "Locality": "ANY", "Getting Result Time": 0, "Finish Time": 4000,
+         "Failed": false},
+       "Task Metrics": {"Executor Deserialize Time": 1, "Executor Run Time": 3900,
+         "Result Size": 1, "JVM GC Time": 1, "Result Serialization Time": 1,
+         "Memory Bytes Spilled": 0, "Disk Bytes Spilled": 0,
+         "Shuffle Read Metrics": {"Remote Blocks Fetched": 200, "Local Blocks Fetched": 9,
+           "Remote Bytes Read": %3$s, "Local Bytes Read": 9000000, "Fetch Wait Time": %4$s}},
+       "Event": "SparkListenerTask%5$s"}
+      """;
+
+  private TabApplication() {}
+
+  /**
+   * Runs it.
+   *
+   * @param arguments number of executors, number of stages
+   */
+  public static void main(String[] arguments) throws Exception {
+    int executors = Integer.parseInt(arguments[0]);
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("orders"))) {
+      ApplicationMonitor monitor =
+          ApplicationMonitor.start(spark.sc(), Map::of, List.of(), id -> false).orElseThrow();
+      LiveListenerBus bus = spark.sc().listenerBus();
+      for (int i = 0; i < executors; i++) {
+        String id = "'Timestamp': 1, 'Executor ID': '" + i + "'";
+        String host = "ip-10-0-7-" + i + ".eu-central-1.compute.internal";
+        String info = "'Executor Info': {'Host': '" + host + "', 'Total Cores': 8, 'Log Urls': {}}";
+        post(bus, "{'Event': 'SparkListenerExecutorAdded', %s, %s}", id, info);
+        monitor.report("" + i, i % 5 == 3 ? withoutRdma(i) : withRdma(i));
+        if (i % 7 == 6) {
+          String reason = "'Removed Reason': 'Container killed by YARN'";
+          post(bus, "{'Event': 'SparkListenerExecutorRemoved', %s, %s}", id, reason);
+        }
+      }
+      for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
+        addStage(bus, monitor, i, i % executors);
+      }
+      bus.waitUntilEmpty();
+      System.out.println(spark.sc().uiWebUrl().get() + " " + spark.sc().applicationId());
+      while (System.in.read() >= 0) {}
+    }
+  }
+
+  private static void post(LiveListenerBus bus, String event, Object... values) {
+    bus.post(JsonProtocol.sparkEventFromJson(event.formatted(values).replace('\'', '"')));
+  }
+
+  private static Map<String, Object> withoutRdma(int id) {
+    String reason = "ibverbs: the limit of locked memory is 65536 bytes: raise it with ulimit -l";
+    return Map.of("state", "off", "reasons", reason, "fallback.unavailable", 40L + id);
+  }
+
+  private static Map<String, Object> withRdma(int id) {
+    Map<String, Object> figures =
+        new HashMap<>(Map.of("state", "up", "engine", "ibverbs", "device", "mlx5_0"));
+    String addresses = "10.0.7.%1$d:40659, [fd00:0:0:0:0:0:7:%1$d]:44353";
+    figures.put("addresses", addresses.formatted(id));
+    figures.put("pinned", (200 + id % 70) * MIB);
+    figures.put("highest", (300 + id % 90) * MIB);
+    figures.put("limit", 1_024 * MIB);
+    figures.put("connections", 2L * (id % 50));
+    figures.put("p50us", 12L + id % 9);
+    figures.put("p99us", 90L + id % 40);
+    figures.put("read", (2_000 + id * 37L % 900) * MIB);
+    figures.put("tcp", (200 + id * 13L % 100) * MIB);
+    figures.put("fallback.no-endpoint", 30L + id);
+    return figures;
+  }
+
+  /** A stage with one task, which reads blocks of other executors. */
+  private static void addStage(
+      LiveListenerBus bus, ApplicationMonitor monitor, long id, int executor) {
+    long read = (900 + id * 53 % 800) * MIB;
+    long tcp = id % 4 == 0 ? 0 : 100 * MIB;
+    String name = id % 2 == 0 ? "save at OrdersByRegion.scala:118" : "count at Orders.scala:97";
+    long waitMs = 400 + id * 41 % 900;
+    post(bus, STAGE, id, name, "Submitted");
+    post(bus, TASK, id, executor, read + tcp, waitMs, "Start");
+    post(bus, TASK, id, executor, read + tcp, waitMs, "End");
+    post(bus, STAGE, id, name, "Completed");
+    monitor.report("" + executor, Map.of("stages", List.of(id, id, read, 0L, tcp)));
+  }
+}
