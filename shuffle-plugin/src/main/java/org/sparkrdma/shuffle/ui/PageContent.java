@@ -81,10 +81,9 @@ record PageContent(
     String when = figures.ended() ? " executors at the end" : " running executors";
     item(html, "RDMA:", "up in " + totals.withRdma() + " of " + running + when);
     addReasons(html);
-    long p50 = totals.present(Figure.LATENCY_P50_US);
-    long p99 = totals.present(Figure.LATENCY_P99_US);
-    String latency = Html.unbroken("p50 " + p50 + " µs, p99 " + p99 + " µs");
-    item(html, "RDMA reads:", latency + " in the slowest executor");
+    String p50 = "p50 " + totals.present(Figure.LATENCY_P50_US);
+    String p99 = "p99 " + totals.present(Figure.LATENCY_P99_US);
+    item(html, "RDMA reads, slowest executor:", Html.unbroken(p50 + " µs, " + p99 + " µs"));
     String limit = Html.bytes(totals.present(Figure.PINNED_LIMIT));
     String highest = "; highest of one executor " + Html.bytes(totals.highestPinnedBytes());
     item(html, "Pinned:", Html.bytes(totals.present(Figure.PINNED)) + " of " + limit + highest);
