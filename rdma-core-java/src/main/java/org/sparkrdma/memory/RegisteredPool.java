@@ -58,7 +58,11 @@ public final class RegisteredPool implements AutoCloseable {
    * @param limitBytes maximum memory of this pool; rounded down to whole regions, but at least one
    */
   public RegisteredPool(
-      OpenDevice open, Set<AccessFlag> access, int chunkBytes, int chunksPerRegion, long limitBytes) {
+      OpenDevice open,
+      Set<AccessFlag> access,
+      int chunkBytes,
+      int chunksPerRegion,
+      long limitBytes) {
     this.open = open;
     this.access = Set.copyOf(access);
     this.chunkBytes = chunkBytes;

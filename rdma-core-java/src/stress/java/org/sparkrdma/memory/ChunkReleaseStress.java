@@ -36,8 +36,7 @@ public class ChunkReleaseStress {
     var device = new StubDevice();
     pool =
         new RegisteredPool(
-            new OpenDevice(
-                device, device, new PinnedBudget(1 << 20, LENGTH), System::nanoTime),
+            new OpenDevice(device, device, new PinnedBudget(1 << 20, LENGTH), System::nanoTime),
             Set.of(AccessFlag.LOCAL_WRITE),
             LENGTH,
             1,

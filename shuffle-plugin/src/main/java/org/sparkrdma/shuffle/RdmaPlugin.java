@@ -257,7 +257,8 @@ public final class RdmaPlugin implements SparkPlugin {
     /** The resolver of the manager's files; throws where its readers cannot use RDMA. */
     private IndexShuffleBlockResolver replaceable(SparkEnv env, ShuffleManager manager)
         throws ReflectiveOperationException {
-      Optional<String> refusal = RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), parts.settings());
+      Optional<String> refusal =
+          RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), parts.settings());
       if (!(manager instanceof SortShuffleManager) && refusal.isPresent()) {
         throw new IllegalStateException(refusal.get());
       }
