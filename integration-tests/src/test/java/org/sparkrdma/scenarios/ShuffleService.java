@@ -8,11 +8,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.netty.SparkTransportConf;
 import org.apache.spark.network.server.TransportServer;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
+import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
+import org.apache.spark.network.shuffle.protocol.GetLocalDirsForExecutors;
 import org.apache.spark.network.util.TransportConf;
 import scala.Option;
 
@@ -27,10 +31,24 @@ public final class ShuffleService implements AutoCloseable {
   private final ExternalBlockHandler handler;
   private final TransportContext context;
   private final TransportServer server;
+  private final AtomicInteger directoriesAsked = new AtomicInteger();
+  private volatile boolean silent;
 
   private ShuffleService(TransportConf conf, boolean rejectsMerged) throws IOException {
     merging = new Merging(conf, rejectsMerged);
-    handler = new ExternalBlockHandler(conf, null, merging);
+    handler =
+        new ExternalBlockHandler(conf, null, merging) {
+          @Override
+          protected void handleMessage(
+              BlockTransferMessage message, TransportClient client, RpcResponseCallback answer) {
+            if (message instanceof GetLocalDirsForExecutors) {
+              directoriesAsked.incrementAndGet();
+            }
+            if (!silent || !(message instanceof GetLocalDirsForExecutors)) {
+              super.handleMessage(message, client, answer);
+            }
+          }
+        };
     context = new TransportContext(conf, handler);
     server = context.createServer();
   }
@@ -53,6 +71,16 @@ public final class ShuffleService implements AutoCloseable {
   /** Requested bytes, including merged blocks. */
   public long bytesServed() {
     return ((Meter) handler.getAllMetrics().getMetrics().get("blockTransferRateBytes")).getCount();
+  }
+
+  /** Number of requests for directories of executors. */
+  public int directoriesAsked() {
+    return directoriesAsked.get();
+  }
+
+  /** Answers no requests for directories of executors from now on. */
+  public void nameNoDirectories() {
+    silent = true;
   }
 
   /** Requested merged chunks. */

@@ -110,6 +110,11 @@ public final class SparkInternals {
     Utils$.MODULE$.clearLocalRootDirs();
   }
 
+  /** Spark's local directories of this process. */
+  public static List<String> localDirectories() {
+    return List.of(SparkEnv.get().blockManager().diskBlockManager().localDirsString());
+  }
+
   /** Names of the block files on this executor's disks. */
   public static List<String> blockFiles() {
     return CollectionConverters.asJava(

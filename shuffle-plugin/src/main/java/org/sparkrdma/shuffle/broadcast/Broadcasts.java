@@ -23,7 +23,6 @@ import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -172,7 +171,7 @@ public final class Broadcasts implements AutoCloseable {
   }
 
   /** Spark's map outputs, with the pieces of broadcast variables where they are used. */
-  public static MapOutputs outputs(
+  public static SparkMapOutputs outputs(
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       List<Path> directories,

@@ -213,6 +213,11 @@ public final class DirectoryClient implements AutoCloseable {
     return endpoints.find(executorId);
   }
 
+  /** The endpoints of others. */
+  public EndpointCache endpoints() {
+    return endpoints;
+  }
+
   /** Same as {@link EndpointCache#recheck}. */
   public void recheck() {
     endpoints.recheck();

@@ -9,6 +9,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
  * The listener of an executor, and the secret that proves that a connection belongs to it.
  *
  * @param executorId Spark's id of the executor
+ * @param host Spark's name of its host
  * @param addresses of its listeners, the preferred one first; 1 to {@link #MAX_ADDRESSES}
  * @param engine name of its verbs engine; both ends must use the same
  * @param protocol version of its wire protocol
@@ -17,6 +18,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
  */
 public record Endpoint(
     String executorId,
+    String host,
     List<ListenerAddress> addresses,
     String engine,
     int protocol,

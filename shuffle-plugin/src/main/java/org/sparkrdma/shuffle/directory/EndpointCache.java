@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>Each answer contains all changes, so that many concurrent look-ups cost one query. The control
  * thread queries; everything else is safe for any thread.
  */
-final class EndpointCache {
+public final class EndpointCache {
   private static final Logger LOG = LoggerFactory.getLogger(EndpointCache.class);
 
   /** Interval of queries for executors that were found without an endpoint, or do not answer. */
@@ -39,10 +40,14 @@ final class EndpointCache {
    */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
 
+  /** Executors of which the driver has no record any more; those that it has said lately. */
+  private final Set<String> ended = ConcurrentHashMap.newKeySet();
+
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
   private boolean queries;
   private boolean closed;
   private long queriedNs;
+  private volatile long answeredNs;
 
   /** Confined to the control thread. */
   private long version;
@@ -57,6 +62,7 @@ final class EndpointCache {
     this.nowNs = nowNs;
     this.control = control;
     this.queriedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
+    this.answeredNs = queriedNs;
   }
 
   /**
@@ -66,7 +72,7 @@ final class EndpointCache {
    * @return already complete when the answer is known; else completed on the directory's thread,
    *     which must not be blocked, and never exceptionally
    */
-  CompletableFuture<Optional<Endpoint>> find(String executorId) {
+  public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
     if (endpoint == null) {
       return query(executorId);
@@ -77,7 +83,8 @@ final class EndpointCache {
     return CompletableFuture.completedFuture(endpoint);
   }
 
-  private synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
+  /** The same, after the driver is asked once more. */
+  public synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
     if (closed) {
       return CompletableFuture.completedFuture(Optional.empty());
     }
@@ -105,7 +112,7 @@ final class EndpointCache {
    * Called when an endpoint does not answer: queries the directory for changes, at most every few
    * seconds.
    */
-  synchronized void recheck() {
+  public synchronized void recheck() {
     if (!closed && nowNs.getAsLong() - queriedNs >= RECHECK_INTERVAL_NS) {
       queryOnce();
     }
@@ -114,8 +121,11 @@ final class EndpointCache {
   /** Queries the changes and answers all look-ups that waited at its start. */
   private void refresh() {
     Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
+    long begunNs = nowNs.getAsLong();
     try {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
+      asked.keySet().stream().filter(id -> !known.containsKey(id)).forEach(this::addEnded);
+      answeredNs = begunNs;
     } catch (Exception e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
     }
@@ -143,6 +153,7 @@ final class EndpointCache {
     }
     for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
       known.remove(RecordCodec.name(gone));
+      addEnded(RecordCodec.name(gone));
     }
     version = RecordCodec.as(Long.class, changes.get(0));
   }
@@ -151,10 +162,37 @@ final class EndpointCache {
     try {
       ExecutorRecord record = RecordCodec.decode(encoded);
       known.put(record.executorId(), record.endpoint());
+      ended.remove(record.executorId());
     } catch (IllegalArgumentException e) {
       // Perhaps from a later version of this plug-in; other records are usable.
       LOG.debug("Ignoring an invalid record from the RDMA directory", e);
     }
+  }
+
+  private void addEnded(String executorId) {
+    if (ended.size() >= DirectoryService.MAX_GONE) {
+      // Those that are looked up are found again.
+      ended.clear();
+    }
+    ended.add(executorId);
+  }
+
+  /** Whether the driver has said that an executor has ended, or that it knows none. */
+  public boolean hasEnded(String executorId) {
+    return ended.contains(executorId);
+  }
+
+  /** The time at which the last query that was answered began. */
+  public long answeredNs() {
+    return answeredNs;
+  }
+
+  /** The endpoints on a host of Spark. */
+  public List<Endpoint> endpointsOn(String host) {
+    return known.values().stream()
+        .flatMap(Optional::stream)
+        .filter(endpoint -> endpoint.host().equals(host))
+        .toList();
   }
 
   /** Number of entries about other executors. */

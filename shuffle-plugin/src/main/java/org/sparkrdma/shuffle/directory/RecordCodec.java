@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  *
  * <pre>
  *   record    [format, executor id, publisher, epoch, [address, ...], engine, protocol, incarnation,
- *              token of 32 bytes]
+ *              token of 32 bytes, host]
  *   or        [format, executor id, publisher, epoch, [reason, ...]]
  *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
@@ -25,9 +25,9 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  * record, and executors ignore it.
  */
 final class RecordCodec {
-  static final int FORMAT = 3;
+  static final int FORMAT = 4;
 
-  private static final int AVAILABLE_FIELDS = 9;
+  private static final int AVAILABLE_FIELDS = 10;
   private static final int UNAVAILABLE_FIELDS = 5;
   private static final int ADDRESS_FIELDS = 3;
   private static final int MAX_NAME_CHARS = 255;
@@ -49,6 +49,7 @@ final class RecordCodec {
       encoded.add(endpoint.protocol());
       encoded.add(endpoint.incarnation());
       encoded.add(endpoint.token());
+      encoded.add(endpoint.host());
     } else {
       encoded.add(shortened(record.reasons()));
     }
@@ -98,6 +99,7 @@ final class RecordCodec {
     Endpoint endpoint =
         new Endpoint(
             executorId,
+            name(fields.get(9)),
             addresses(fields.get(4)),
             name(fields.get(5)),
             as(Integer.class, fields.get(6)),

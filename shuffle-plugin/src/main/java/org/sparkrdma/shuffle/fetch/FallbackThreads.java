@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -35,10 +36,10 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
           FallbackReason.LOST_PEER,
           FallbackReason.TIMEOUT);
 
-  private final Runnable recheck;
+  private final Consumer<FetchRequest> recheck;
 
-  /** Queued requests by address, while there are some; guarded by this object, as all below. */
-  private final Map<String, ArrayDeque<Queued>> waiting = new HashMap<>();
+  /** Queued work by address, while there is some; guarded by this object, as all below. */
+  private final Map<String, ArrayDeque<Runnable>> waiting = new HashMap<>();
 
   /** Addresses with queued requests that no thread works for, in order. */
   private final ArrayDeque<String> ready = new ArrayDeque<>();
@@ -48,12 +49,10 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
 
   private boolean closed;
 
-  private record Queued(FetchRequest request, boolean fallback) {}
-
   /**
-   * @param recheck called when a peer's endpoint may be outdated
+   * @param recheck receives a request whose endpoint may be outdated
    */
-  public FallbackThreads(Runnable recheck) {
+  public FallbackThreads(Consumer<FetchRequest> recheck) {
     this.recheck = recheck;
   }
 
@@ -75,21 +74,27 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   public void fetch(FetchRequest request, BitSet blocks, FallbackReason reason, String detail) {
     request.report(blocks.cardinality(), reason, detail);
     if (SUGGESTS_A_CHANGE.contains(reason)) {
-      recheck.run();
+      recheck.accept(request);
     }
-    if (request.addFailed(blocks) && !tryQueue(request, !reason.isWithoutRdma())) {
-      // The executor stops. Each block needs an answer all the same.
-      request.fetchFailedByTcp(!reason.isWithoutRdma());
+    if (request.addFailed(blocks)) {
+      Runnable work = () -> request.fetchFailedByTcp(!reason.isWithoutRdma());
+      if (!tryRun(request.peer().hostPort(), work)) {
+        // The executor stops. Each block needs an answer all the same.
+        work.run();
+      }
     }
   }
 
-  /** Queues a request; false after the close. */
-  private synchronized boolean tryQueue(FetchRequest request, boolean fallback) {
+  /**
+   * Runs work that may wait, after what is queued for the same address.
+   *
+   * @return false after the close
+   */
+  public synchronized boolean tryRun(String address, Runnable work) {
     if (closed) {
       return false;
     }
-    String address = request.peer().hostPort();
-    ArrayDeque<Queued> queue = waiting.get(address);
+    ArrayDeque<Runnable> queue = waiting.get(address);
     if (queue == null) {
       queue = new ArrayDeque<>();
       waiting.put(address, queue);
@@ -98,27 +103,27 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
         notify();
       }
     }
-    queue.add(new Queued(request, fallback));
+    queue.add(work);
     return true;
   }
 
   private void work() {
     String address = null;
     while (true) {
-      Queued next;
+      Runnable next;
       synchronized (this) {
         address = nextAddress(address);
         if (address == null) {
           return;
         }
-        ArrayDeque<Queued> queue = waiting.get(address);
+        ArrayDeque<Runnable> queue = waiting.get(address);
         next = queue.poll();
         if (queue.isEmpty()) {
           waiting.remove(address);
         }
       }
       try {
-        next.request.fetchFailedByTcp(next.fallback);
+        next.run();
       } catch (RuntimeException | LinkageError e) {
         LOG.error("Spark's fetcher threw an exception when it received a result", e);
       }

@@ -7,6 +7,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.StageReads;
+import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * One call of Spark's fetcher: blocks of one peer. Each block is settled once: either it is
@@ -34,6 +35,7 @@ public final class FetchRequest {
   private final ReaderBlocks reader;
 
   private volatile Endpoint endpoint;
+  private volatile int owner = Locate.OWN;
   private volatile BlockTransport transport;
 
   /** Guarded by this object, as the next four. */
@@ -71,16 +73,24 @@ public final class FetchRequest {
    * Fetches all blocks by RDMA.
    *
    * @param by also informed of the end and of corrupt data, whichever transport is in use then
+   * @param from the peer, or another executor that serves its map outputs
    */
   public void begin(BlockTransport by, Endpoint from) {
     endpoint = from;
+    owner =
+        from.executorId().equals(peer.executorId()) ? Locate.OWN : Locate.owner(peer.executorId());
     transport = by;
     by.fetch(this);
   }
 
-  /** The peer's endpoint. */
+  /** Where the blocks are fetched: the endpoint of the peer, or of its stand-in. */
   public Endpoint endpoint() {
     return endpoint;
+  }
+
+  /** The executor whose map outputs the endpoint serves, as a {@link Locate} names it. */
+  public int owner() {
+    return owner;
   }
 
   /** The peer in Spark. */
@@ -122,6 +132,9 @@ public final class FetchRequest {
 
   private void addReadBytes(long bytes) {
     context.counters().add(Counter.RDMA_BYTES_READ, bytes);
+    if (owner != Locate.OWN) {
+      context.counters().add(Counter.ENDED_BYTES_READ, bytes);
+    }
     if (stage() == StageReads.NO_STAGE) {
       context.counters().add(Counter.BROADCAST_BYTES_READ, bytes);
     }

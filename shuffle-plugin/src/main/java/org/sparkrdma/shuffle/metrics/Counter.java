@@ -12,6 +12,8 @@ public enum Counter {
   RDMA_BLOCKS_READ("rdma.blocks.read"),
   /** Bytes read by RDMA READ that belong to no task, as those of broadcast variables. */
   BROADCAST_BYTES_READ("broadcast.bytes.read"),
+  /** Bytes read by RDMA READ of executors that have ended, from another one on their host. */
+  ENDED_BYTES_READ("ended.bytes.read"),
   /** RDMA READs posted. */
   RDMA_READS_POSTED("rdma.reads.posted"),
   /** Bytes delivered to tasks by TCP through the plug-in. */

@@ -28,6 +28,8 @@ public enum Figure {
   QUARANTINES("quarantines"),
   /** Bytes delivered to tasks by READ. */
   READ("read"),
+  /** Of those by READ, bytes of executors that have ended; only with some. */
+  ENDED("ended"),
   /** Bytes of broadcast variables that came by READ, which Spark counts for no task. */
   BROADCAST("broadcast"),
   /** Bytes located for peers in the copy pool. */

@@ -12,6 +12,7 @@ import java.util.List;
 /** One map output: its data file and the offsets of its reduce partitions. Immutable. */
 public class MapOutput {
   private final Path dataFile;
+  private final Path place;
   private final long[] offsets;
 
   /** Null for none. */
@@ -27,6 +28,15 @@ public class MapOutput {
    *     checksums is wrong
    */
   public MapOutput(Path dataFile, long[] offsets, long[] sums) {
+    this(dataFile, dataFile, offsets, sums);
+  }
+
+  /**
+   * The same of another executor.
+   *
+   * @param place a directory of this executor, in which the data file counts as one
+   */
+  MapOutput(Path dataFile, Path place, long[] offsets, long[] sums) {
     if (offsets.length < 2 || offsets[0] != 0) {
       throw new IllegalArgumentException("bad index: offsets=" + offsets.length);
     }
@@ -40,6 +50,7 @@ public class MapOutput {
           "bad checksums: sums=" + sums.length + " partitions=" + (offsets.length - 1));
     }
     this.dataFile = dataFile;
+    this.place = place;
     this.offsets = offsets;
     this.sums = sums;
   }
@@ -49,10 +60,10 @@ public class MapOutput {
     return dataFile;
   }
 
-  /** Whether its data file is in one of the directories or below. */
+  /** Whether its data file is, or counts as one, in one of the directories or below. */
   public boolean isIn(List<Path> directories) {
     for (Path directory : directories) {
-      if (dataFile.startsWith(directory)) {
+      if (place.startsWith(directory)) {
         return true;
       }
     }

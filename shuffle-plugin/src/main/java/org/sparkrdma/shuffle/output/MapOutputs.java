@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.output;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /** Finds map outputs; the interface to Spark's block resolver. */
@@ -16,6 +18,24 @@ public interface MapOutputs {
    * @throws IOException when its files cannot be read or do not match
    */
   MapOutput open(int shuffleId, long mapId) throws IOException;
+
+  /**
+   * Same as {@link #open}, of an owner as in {@link Locate}: perhaps an executor that has ended.
+   */
+  default MapOutput openOf(int owner, int shuffleId, long mapId) throws IOException {
+    return owner == Locate.OWN ? open(shuffleId, mapId) : null;
+  }
+
+  /**
+   * Same as {@link #indexDisk}, of an owner.
+   *
+   * @return fails when its files are not known
+   */
+  default CompletableFuture<Integer> indexDiskOf(int owner, int shuffleId, long mapId) {
+    return owner == Locate.OWN
+        ? CompletableFuture.completedFuture(indexDisk(shuffleId, mapId))
+        : CompletableFuture.failedFuture(new IOException("map outputs of no other executor"));
+  }
 
   /** Number of disks, for which work is done independently. */
   default int disks() {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.UnaryOperator;
 import org.apache.spark.SparkConf;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.util.JavaUtils;
@@ -82,19 +83,22 @@ public class SparkMapOutputs implements MapOutputs {
   @Override
   public int indexDisk(int shuffleId, long mapId) {
     try {
-      // As Spark's DiskBlockManager chooses the directory of a file.
-      String name = new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
-      return JavaUtils.nonNegativeHash(name) % disks();
+      return directoryOf(new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name(), disks());
     } catch (LinkageError e) {
       missing.take(e);
       return 0;
     }
   }
 
+  /** Index of the directory of a file among so many, as Spark's DiskBlockManager chooses it. */
+  public static int directoryOf(String name, int directories) {
+    return JavaUtils.nonNegativeHash(name) % directories;
+  }
+
   @Override
   public int dataDisk(MapOutput mapOutput) {
     for (int i = 0; i < directories.size(); i++) {
-      if (mapOutput.dataFile().startsWith(directories.get(i))) {
+      if (mapOutput.isIn(directories.subList(i, i + 1))) {
         return i;
       }
     }
@@ -104,24 +108,41 @@ public class SparkMapOutputs implements MapOutputs {
   @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
     try {
-      return openFiles(shuffleId, mapId);
+      Path data = resolver.getDataFile(shuffleId, mapId).toPath();
+      return open(shuffleId, mapId, Option.empty(), data, data);
     } catch (LinkageError e) {
-      missing.take(e);
-      throw new IOException("Spark does not name the files of a map output", e);
+      throw withoutNames(e);
     }
   }
 
-  private MapOutput openFiles(int shuffleId, long mapId) throws IOException {
-    Path index = resolver.getIndexFile(shuffleId, mapId, Option.empty()).toPath();
-    Path data = resolver.getDataFile(shuffleId, mapId).toPath();
+  private IOException withoutNames(LinkageError e) {
+    missing.take(e);
+    return new IOException("Spark does not name the files of a map output", e);
+  }
+
+  /** Same as {@link #open}, in the directories of another executor. */
+  public MapOutput openIn(String[] others, UnaryOperator<Path> place, int shuffleId, long mapId)
+      throws IOException {
+    try {
+      Option<String[]> named = Option.apply(others);
+      Path data = resolver.getDataFile(shuffleId, mapId, named).toPath();
+      return open(shuffleId, mapId, named, data, place.apply(data));
+    } catch (LinkageError e) {
+      throw withoutNames(e);
+    }
+  }
+
+  private MapOutput open(int shuffleId, long mapId, Option<String[]> others, Path data, Path place)
+      throws IOException {
+    Path index = resolver.getIndexFile(shuffleId, mapId, others).toPath();
     Path sums =
         checksumKind == Located.NO_CHECKSUM
             ? null
-            : resolver.getChecksumFile(shuffleId, mapId, algorithm, Option.empty()).toPath();
+            : resolver.getChecksumFile(shuffleId, mapId, algorithm, others).toPath();
     MapOutput output;
     try {
       long[] offsets = read(index, Math.toIntExact(count(index)));
-      output = new MapOutput(data, offsets, readSums(sums, offsets.length - 1));
+      output = new MapOutput(data, place, offsets, readSums(sums, offsets.length - 1));
     } catch (NoSuchFileException e) {
       return null;
     } catch (IllegalArgumentException | ArithmeticException e) {

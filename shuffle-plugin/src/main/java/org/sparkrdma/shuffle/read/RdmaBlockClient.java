@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -41,9 +40,21 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * Spark. The runtime creates one for all tasks of an executor. Safe for any thread.
  */
 public final class RdmaBlockClient extends BlockStoreClient {
+  /** Finds where blocks are fetched. */
+  @FunctionalInterface
+  public interface Endpoints {
+    /**
+     * The endpoint of an executor, or of another that serves its blocks; as {@code
+     * DirectoryClient.find}.
+     *
+     * @param stage of the task that reads
+     */
+    CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage);
+  }
+
   private final FetchContext context;
   private final Supplier<BlockTransport> transport;
-  private final Function<String, CompletableFuture<Optional<Endpoint>>> directory;
+  private final Endpoints directory;
   private final BooleanSupplier isUp;
   private final AtomicBoolean draining;
 
@@ -61,13 +72,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   /**
    * @param transport the one in use now
-   * @param directory finds the endpoint of an executor, as {@code DirectoryClient}
    * @param isUp whether RDMA is up
    */
   public RdmaBlockClient(
       FetchContext context,
       Supplier<BlockTransport> transport,
-      Function<String, CompletableFuture<Optional<Endpoint>>> directory,
+      Endpoints directory,
       BooleanSupplier isUp) {
     this(context, transport, directory, isUp, new AtomicBoolean(), null, false);
   }
@@ -75,7 +85,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private RdmaBlockClient(
       FetchContext context,
       Supplier<BlockTransport> transport,
-      Function<String, CompletableFuture<Optional<Endpoint>>> directory,
+      Endpoints directory,
       BooleanSupplier isUp,
       AtomicBoolean draining,
       ReaderBlocks reader,
@@ -152,7 +162,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       if (names.length > 0) {
         FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);
         handedOver = true;
-        begin(request, executorId);
+        begin(request, peer, task.stage());
       }
     } catch (LinkageError e) {
       if (!context.missing().take(e) || handedOver) {
@@ -163,9 +173,9 @@ public final class RdmaBlockClient extends BlockStoreClient {
   }
 
   /** Starts at once when the endpoint is known, which is nearly always. */
-  private void begin(FetchRequest request, String executorId) {
+  private void begin(FetchRequest request, BlockManagerAddress peer, int stage) {
     try {
-      find(request, executorId);
+      find(request, peer, stage);
     } catch (LinkageError e) {
       if (!context.missing().take(e)) {
         throw e;
@@ -174,10 +184,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
     }
   }
 
-  private void find(FetchRequest request, String executorId) {
+  private void find(FetchRequest request, BlockManagerAddress peer, int stage) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
-      found = directory.apply(executorId);
+      found = directory.find(peer, stage);
     } catch (RuntimeException e) {
       // The executor stops, and the directory takes no more calls.
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());

@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.transport.Identity;
 import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
@@ -117,13 +118,18 @@ record OpenRdma(
     return new OpenRdma(transport, budget, device, engine, description);
   }
 
-  /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
+  /**
+   * The start of real transports: registers memory as a test, then opens an RdmaTransport.
+   *
+   * @param standIns add map outputs to those of this executor
+   */
   static TransportStart rdmaTransports(
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
       ShuffleCounters counters,
-      MissingLinks missing) {
+      MissingLinks missing,
+      StandInParts standIns) {
     return open -> {
       TransportSettings limited = settings.transport(open.limit().bytes());
       Preflight.check(
@@ -133,7 +139,9 @@ record OpenRdma(
           open.machine(),
           new MemoryPlan(limited, open.budget().limitBytes()).needs(open.device()));
       return RdmaTransport.open(
-          limited, settings.serve(), environment(env, resolver, settings, counters, missing, open));
+          limited,
+          settings.serve(),
+          environment(env, resolver, settings, counters, missing, standIns, open));
     };
   }
 
@@ -143,16 +151,19 @@ record OpenRdma(
       ShuffleSettings settings,
       ShuffleCounters counters,
       MissingLinks missing,
+      StandInParts standIns,
       DeviceStart open) {
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     random.nextBytes(token);
     long incarnation = random.nextLong();
     String engine = open.device().info().engine();
+    String host = env.blockManager().blockManagerId().host();
     return new TransportEnvironment(
         open.device(),
         open.budget(),
-        Broadcasts.outputs(env, resolver, localDirectories(env), settings, missing),
+        standIns.served(
+            Broadcasts.outputs(env, resolver, localDirectories(env), settings, missing)),
         open.choice().addresses(),
         DeviceChoice.completionVector(
             DeviceChoice.numberOf(env.executorId()),
@@ -161,7 +172,13 @@ record OpenRdma(
         addresses ->
             new Identity(
                 new Endpoint(
-                    env.executorId(), addresses, engine, Messages.PROTOCOL, incarnation, token),
+                    env.executorId(),
+                    host,
+                    addresses,
+                    engine,
+                    Messages.PROTOCOL,
+                    incarnation,
+                    token),
                 secret(env)),
         open.outOfService(),
         counters,

@@ -35,6 +35,7 @@ import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
@@ -132,19 +133,22 @@ public final class RdmaRuntime implements AutoCloseable {
       ShuffleCounters counters,
       List<String> warnings,
       MissingLinks missing) {
+    ControlThread control = new ControlThread();
+    DirectoryClient directory = new DirectoryClient(env, settings.lookupTimeout(), control);
+    StandInParts standIns = new StandInParts(env, directory.endpoints());
     RuntimeStart start =
         new RuntimeStart(
             env,
             settings,
             Verbs::choose,
-            OpenRdma.rdmaTransports(env, resolver, settings, counters, missing),
+            OpenRdma.rdmaTransports(env, resolver, settings, counters, missing, standIns),
             warnings);
-    ControlThread control = new ControlThread();
     RdmaRuntime created =
         new RdmaRuntime(
             env,
             env.blockManager().blockStoreClient(),
-            new DirectoryClient(env, settings.lookupTimeout(), control),
+            directory,
+            standIns,
             counters,
             start,
             new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
@@ -158,6 +162,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /**
    * @param spark Spark's own client
    * @param directory calls the driver on the control thread; closed by the runtime
+   * @param standIns find where blocks are fetched; the runtime starts and closes their threads
    * @param control not started; closed by the runtime
    * @param missing turns this off when a member of Spark is missing
    */
@@ -165,6 +170,7 @@ public final class RdmaRuntime implements AutoCloseable {
       SparkEnv env,
       BlockStoreClient spark,
       DirectoryClient directory,
+      StandInParts standIns,
       ShuffleCounters counters,
       RuntimeStart start,
       Limits limits,
@@ -178,7 +184,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.directory = directory;
     this.control = control;
     this.figures = new RuntimeFigures(directory, executorId, status, counters);
-    this.tcp = new FallbackThreads(directory::recheck);
+    this.tcp = standIns.tcp();
     FetchContext context =
         new FetchContext(
             spark,
@@ -189,7 +195,7 @@ public final class RdmaRuntime implements AutoCloseable {
             new UnusableChecksums(),
             new FallbackLog(),
             missing);
-    this.client = new RdmaBlockClient(context, this::transport, directory::find, this::mayFetch);
+    this.client = new RdmaBlockClient(context, this::transport, standIns::find, this::mayFetch);
     this.missing = missing;
   }
 

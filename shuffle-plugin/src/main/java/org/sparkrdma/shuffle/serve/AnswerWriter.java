@@ -166,7 +166,8 @@ final class AnswerWriter {
 
   private Result writeBlock(int block) {
     Locate request = locate.request();
-    CachedOutput output = outputs.get(request.shuffleId(block), request.mapId(block));
+    CachedOutput output =
+        outputs.get(request.owner(), request.shuffleId(block), request.mapId(block));
     if (output == null || output.isLoading() || output.hasNoRoom()) {
       return Result.MISSING;
     }
@@ -240,7 +241,8 @@ final class AnswerWriter {
    */
   void load(OpenLocate waiting, int block, long timeNs) {
     Locate request = waiting.request();
-    CachedOutput output = outputs.getOrLoad(request.shuffleId(block), request.mapId(block));
+    CachedOutput output =
+        outputs.getOrLoad(request.owner(), request.shuffleId(block), request.mapId(block));
     if (!output.isReady()) {
       waiting.keep(output, block, 0);
       return;

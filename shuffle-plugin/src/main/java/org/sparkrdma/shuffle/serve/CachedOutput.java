@@ -44,6 +44,7 @@ final class CachedOutput extends CacheEntry {
 
   private final IndexCache cache;
   private final MapOutputs source;
+  private final int owner;
   private final int shuffleId;
   private final long mapId;
   private final int windowBytes;
@@ -62,12 +63,19 @@ final class CachedOutput extends CacheEntry {
   private boolean hasNoRoom;
   private OptionalLong refusedUntilNs = OptionalLong.empty();
 
-  CachedOutput(IndexCache cache, MapOutputs source, int shuffleId, long mapId, int windowBytes) {
+  CachedOutput(
+      IndexCache cache, MapOutputs source, int owner, int shuffleId, long mapId, int windowBytes) {
     this.cache = cache;
     this.source = source;
+    this.owner = owner;
     this.shuffleId = shuffleId;
     this.mapId = mapId;
     this.windowBytes = windowBytes;
+  }
+
+  /** Its owner, as in a LOCATE. */
+  int owner() {
+    return owner;
   }
 
   int shuffleId() {
@@ -80,7 +88,7 @@ final class CachedOutput extends CacheEntry {
 
   @Override
   void load() throws IOException {
-    mapOutput = source.open(shuffleId, mapId);
+    mapOutput = source.openOf(owner, shuffleId, mapId);
   }
 
   @Override

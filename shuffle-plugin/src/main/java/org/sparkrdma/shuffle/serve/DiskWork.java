@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +70,23 @@ final class DiskWork {
   /** Loads an entry, unless it is cancelled before a thread begins. */
   void load(int disk, CacheEntry entry) {
     workers.execute(disk, () -> loadNow(entry));
+  }
+
+  /**
+   * Loads an entry on a disk that is not known yet.
+   *
+   * @param disk index of the disk; the load fails with it
+   */
+  void load(CompletableFuture<Integer> disk, CacheEntry entry) {
+    var unused =
+        disk.whenComplete(
+            (index, failure) -> {
+              if (failure == null) {
+                load(index, entry);
+              } else if (entry.tryBegin()) {
+                agent.accept(() -> listener.onLoaded(entry, new IOException(failure)));
+              }
+            });
   }
 
   private void loadNow(CacheEntry entry) {

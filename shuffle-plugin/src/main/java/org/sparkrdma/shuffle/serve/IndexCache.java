@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.output.ComputedChecksums;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * Cache of map outputs: offsets and checksums are read once.
@@ -55,18 +56,18 @@ final class IndexCache {
     this.checksumKind = checksumKind;
   }
 
-  /** A map output; null when it is not cached. */
-  CachedOutput get(int shuffleId, long mapId) {
-    return entries.get(wanted.set(shuffleId, mapId));
+  /** A map output of an owner, as in {@link Locate}; null when it is not cached. */
+  CachedOutput get(int owner, int shuffleId, long mapId) {
+    return entries.get(wanted.set(owner, shuffleId, mapId));
   }
 
   /** A map output; begins to load it if necessary. */
-  CachedOutput getOrLoad(int shuffleId, long mapId) {
-    CachedOutput output = get(shuffleId, mapId);
+  CachedOutput getOrLoad(int owner, int shuffleId, long mapId) {
+    CachedOutput output = get(owner, shuffleId, mapId);
     if (output == null) {
-      output = new CachedOutput(this, source, shuffleId, mapId, windowBytes);
-      entries.put(new Key().set(shuffleId, mapId), output);
-      work.load(source.indexDisk(shuffleId, mapId), output);
+      output = new CachedOutput(this, source, owner, shuffleId, mapId, windowBytes);
+      entries.put(new Key().set(owner, shuffleId, mapId), output);
+      work.load(source.indexDiskOf(owner, shuffleId, mapId), output);
     }
     return output;
   }
@@ -118,7 +119,7 @@ final class IndexCache {
   /** Removes one whose load has failed. */
   void drop(CachedOutput output) {
     if (!output.isRemoved()) {
-      entries.remove(wanted.set(output.shuffleId(), output.mapId()));
+      entries.remove(wanted.set(output.owner(), output.shuffleId(), output.mapId()));
       output.remove();
     }
   }
@@ -195,10 +196,12 @@ final class IndexCache {
 
   /** Key of a map output; changed only while it is not in the map. */
   private static final class Key {
+    private int owner;
     private int shuffleId;
     private long mapId;
 
-    Key set(int newShuffleId, long newMapId) {
+    Key set(int newOwner, int newShuffleId, long newMapId) {
+      owner = newOwner;
       shuffleId = newShuffleId;
       mapId = newMapId;
       return this;
@@ -206,7 +209,10 @@ final class IndexCache {
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Key key && key.mapId == mapId && key.shuffleId == shuffleId;
+      return other instanceof Key key
+          && key.mapId == mapId
+          && key.shuffleId == shuffleId
+          && key.owner == owner;
     }
 
     @Override

@@ -72,6 +72,11 @@ final class BlockRead implements SinkPool.Waiter {
     this.index = index;
   }
 
+  /** The executor that has written it, as a LOCATE names it. */
+  int owner() {
+    return request.owner();
+  }
+
   boolean isOf(LocateExchange other) {
     return exchange == other;
   }

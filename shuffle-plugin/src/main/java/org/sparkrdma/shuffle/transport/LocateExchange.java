@@ -106,7 +106,7 @@ final class LocateExchange {
       for (int i = 0; i < blocks.length; i++) {
         blocks[i] = new BlockRead(this, request, i);
       }
-      send(message, blocks, nowNs);
+      send(message, blocks, request.owner(), nowNs);
       return blocks.length;
     } finally {
       sends.unlock();
@@ -132,11 +132,14 @@ final class LocateExchange {
     try {
       OutMessage message = nextMessage();
       while (message != null && !wanted.isEmpty()) {
+        // A LOCATE has one owner.
+        int owner = wanted.peek().owner();
         BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, wanted.size())];
-        for (int i = 0; i < blocks.length; i++) {
-          blocks[i] = wanted.poll();
+        int count = 0;
+        while (count < blocks.length && wanted.peek().owner() == owner) {
+          blocks[count++] = wanted.poll();
         }
-        send(message, blocks, nowNs);
+        send(message, Arrays.copyOf(blocks, count), owner, nowNs);
         message = nextMessage();
       }
     } finally {
@@ -157,9 +160,9 @@ final class LocateExchange {
   }
 
   /** Sends a LOCATE, which takes leases along. */
-  private void send(OutMessage message, BlockRead[] blocks, long nowNs) {
+  private void send(OutMessage message, BlockRead[] blocks, int owner, long nowNs) {
     long id = ids++ * MESSAGES + (message == messages[0] ? 0 : 1);
-    locate.begin(message.bytes(), id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs));
+    locate.begin(message.bytes(), id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs), owner);
     int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
     for (int i = 0; i < taken; i++) {
       locate.lease(leases[i]);

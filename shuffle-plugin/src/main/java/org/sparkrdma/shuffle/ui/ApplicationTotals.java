@@ -26,6 +26,7 @@ final class ApplicationTotals {
 
   private BytesByPath bytes = BytesByPath.NONE;
   private long broadcastBytes;
+  private long endedBytes;
   private long fallbackBytes;
   private final SortedMap<String, Long> fallbacks = new TreeMap<>();
 
@@ -46,6 +47,7 @@ final class ApplicationTotals {
   ApplicationTotals(ApplicationTotals ended) {
     bytes = ended.bytes;
     broadcastBytes = ended.broadcastBytes;
+    endedBytes = ended.endedBytes;
     fallbackBytes = ended.fallbackBytes;
     fallbacks.putAll(ended.fallbacks);
     offReasons.putAll(ended.offReasons);
@@ -57,6 +59,7 @@ final class ApplicationTotals {
   void add(ExecutorFigures executor) {
     bytes = bytes.plus(executor.bytes());
     broadcastBytes += executor.number(Figure.BROADCAST);
+    endedBytes += executor.number(Figure.ENDED);
     fallbackBytes += executor.number(Figure.TCP_FALLBACK);
     executor.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
     if (executor.text(Figure.STATE).equals("off")) {
@@ -87,6 +90,11 @@ final class ApplicationTotals {
   /** By path, of all executors. */
   BytesByPath bytes() {
     return bytes;
+  }
+
+  /** Bytes by READ that executors had written which have ended. */
+  long endedBytes() {
+    return endedBytes;
   }
 
   /** Bytes that TCP brought although reader and peer use RDMA. */
@@ -146,11 +154,13 @@ final class ApplicationTotals {
   }
 
   /**
-   * The line that the driver logs at the end of the application. Its last number is the maximum
-   * over executors of the bytes that one has pinned at one time. Behind it are the reasons why
-   * executors have used no RDMA, with their number.
+   * The line that the driver logs at the end of the application. {@code highestPinnedBytes} is the
+   * maximum over executors of the bytes that one has pinned at one time. Behind it, if any, are the
+   * bytes that executors had written which have ended, and the reasons why executors have used no
+   * RDMA, with their number.
    */
   String summary() {
+    String ended = endedBytes == 0 ? "" : " endedBytes=" + endedBytes;
     String off = offReasons.isEmpty() ? "" : " executorsWithoutRdma=" + offReasons;
     return String.format(
             Locale.ROOT,
@@ -165,6 +175,7 @@ final class ApplicationTotals {
             quarantines,
             fallbacks,
             highestPinnedBytes)
+        + ended
         + off;
   }
 }

@@ -81,6 +81,9 @@ record PageContent(
     String when = figures.ended() ? " executors at the end" : " running executors";
     item(html, "RDMA:", "up in " + totals.withRdma() + " of " + running + when);
     addReasons(html);
+    if (totals.endedBytes() > 0) {
+      item(html, "Of executors that have ended, over RDMA:", Html.bytes(totals.endedBytes()));
+    }
     String p50 = "p50 " + totals.present(Figure.LATENCY_P50_US);
     String p99 = "p99 " + totals.present(Figure.LATENCY_P99_US);
     item(html, "RDMA reads, slowest executor:", Html.unbroken(p50 + " µs, " + p99 + " µs"));

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.regex.Pattern;
 
 /**
  * LOCATE: a reader requests the addresses of blocks and releases leases.
@@ -16,7 +17,7 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  *  | request id (64 bit)                                           |
  *  +---------------------------------------------------------------+
- *  | time-out in milliseconds (32 bit) | reserved = 0 (32 bit)     |
+ *  | time-out in milliseconds (32 bit) | owner (32 bit)            |
  *  +---------------------------------------------------------------+
  *  | released leases: 64 bit each                                  |
  *  +---------------------------------------------------------------+
@@ -29,8 +30,10 @@ import java.nio.ByteOrder;
  *
  * <p>With the flag set the server computes the block's checksums instead of sending the recorded
  * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
- * The time-out is how long the reader waits for the answer. All fields little-endian. Answered by
- * one {@link Located}.
+ * The time-out is how long the reader waits for the answer. The owner is {@link #OWN}, or the
+ * executor that has written the map outputs and has ended, see {@link #owner(String)}: the server
+ * reads them where the shuffle service says. All fields little-endian. Answered by one {@link
+ * Located}.
  */
 public final class Locate {
   /** Bytes before the leases. */
@@ -42,10 +45,15 @@ public final class Locate {
   /** Length of one requested block. */
   public static final int BLOCK_BYTES = 32;
 
+  /** Owner of blocks that the server itself has written. */
+  public static final int OWN = 0;
+
   private static final int LEASES_AT = 2;
   private static final int BLOCKS_AT = 4;
   private static final int REQUEST_ID_AT = 8;
   private static final int TIMEOUT_AT = 16;
+  private static final int OWNER_AT = 20;
+  private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,8}");
   private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
@@ -69,6 +77,7 @@ public final class Locate {
     int blocks = Short.toUnsignedInt(in.getShort(BLOCKS_AT));
     if (blocks == 0
         || in.getInt(TIMEOUT_AT) < 0
+        || in.getInt(OWNER_AT) < OWN
         || in.remaining() != HEADER_BYTES + leases * LEASE_BYTES + blocks * BLOCK_BYTES) {
       throw new MalformedMessageException(
           "bad LOCATE: lengthBytes=" + in.remaining() + " leases=" + leases + " blocks=" + blocks);
@@ -86,6 +95,16 @@ public final class Locate {
       }
     }
     return locate;
+  }
+
+  /** The owner with Spark's id of an executor; {@link #OWN} where the id is no number like 17. */
+  public static int owner(String executorId) {
+    return NUMBER.matcher(executorId).matches() ? Integer.parseInt(executorId) + 1 : OWN;
+  }
+
+  /** Spark's id of an owner that is not {@link #OWN}. */
+  public static String executorId(int owner) {
+    return Integer.toString(owner - 1);
   }
 
   /** Number of leases that a LOCATE releases, before it is decoded; 0 when it is too short. */
@@ -106,6 +125,11 @@ public final class Locate {
   /** Maximum wait of the reader for the answer, in milliseconds. */
   public int timeoutMs() {
     return in.getInt(TIMEOUT_AT);
+  }
+
+  /** The executor that has written the map outputs of all blocks. */
+  public int owner() {
+    return in.getInt(OWNER_AT);
   }
 
   /** Number of released leases. */
@@ -171,13 +195,14 @@ public final class Locate {
      * Begins a message at index 0 of {@code target}, which is kept until {@link #finish}.
      *
      * @param timeoutMs how long the reader waits for the answer, in milliseconds
+     * @param owner of the map outputs of all blocks
      */
-    public Encoder begin(ByteBuffer target, long requestId, int timeoutMs) {
+    public Encoder begin(ByteBuffer target, long requestId, int timeoutMs, int owner) {
       out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
       leases = 0;
       blocks = 0;
       out.putLong(Messages.LOCATE).putLong(requestId);
-      out.putLong(timeoutMs);
+      out.putInt(timeoutMs).putInt(owner);
       return this;
     }
 

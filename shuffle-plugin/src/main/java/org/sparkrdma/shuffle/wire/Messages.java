@@ -45,7 +45,7 @@ import javax.crypto.Mac;
  */
 public final class Messages {
   /** Version of these layouts and of LOCATE and LOCATED. */
-  public static final int PROTOCOL = 4;
+  public static final int PROTOCOL = 5;
 
   public static final int LOCATE = 1;
   public static final int LOCATED = 2;

@@ -27,13 +27,13 @@ class DirectoryFuzz {
   static Stream<byte[]> messages() {
     ByteBuffer publish = ByteBuffer.allocate(200);
     publish.put((byte) 0).put((byte) 2).put((byte) 5);
-    publish.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
+    publish.put((byte) 0).put((byte) 10).put((byte) 2).putInt(RecordCodec.FORMAT);
     publish.put(text("3")).put((byte) 3).putLong(-1).put((byte) 3).putLong(1);
     publish.put((byte) 0).put((byte) 1).put((byte) 0).put((byte) 4);
     publish.put((byte) 4).put((byte) 4).put(new byte[] {10, 1, 0, 5});
     publish.put((byte) 2).putInt(24).put((byte) 2).putInt(4711).put((byte) 12);
     publish.put(text("soft")).put((byte) 2).putInt(1);
-    publish.put((byte) 3).putLong(-1).put((byte) 9);
+    publish.put((byte) 3).putLong(-1).put((byte) 9).put(text("host"));
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
     ByteBuffer report = ByteBuffer.allocate(90);

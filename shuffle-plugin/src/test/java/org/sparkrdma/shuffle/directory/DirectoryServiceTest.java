@@ -19,6 +19,7 @@ class DirectoryServiceTest {
   static Endpoint endpoint(String executorId, long incarnation) {
     return new Endpoint(
         executorId,
+        "host",
         TestAddresses.listener("10.0.0.1", 4_711),
         "soft",
         1,

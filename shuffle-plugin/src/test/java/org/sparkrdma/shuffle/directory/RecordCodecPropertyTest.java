@@ -25,7 +25,7 @@ class RecordCodecPropertyTest {
 
   @Property(seed = "1")
   void shouldReadARecordAsItWasWritten(
-      @ForAll @StringLength(min = 1, max = 255) String name,
+      @ForAll @StringLength(min = 1, max = 254) String name,
       @ForAll @Size(min = 1, max = Endpoint.MAX_ADDRESSES)
           List<@IntRange(min = 1, max = 65_535) Integer> ports,
       @ForAll @Size(16) byte[] addressBytes,
@@ -34,7 +34,7 @@ class RecordCodecPropertyTest {
       @ForAll @IntRange(max = Integer.MAX_VALUE) int protocol,
       @ForAll long incarnation,
       @ForAll @Size(Endpoint.TOKEN_BYTES) byte[] token,
-      @ForAll @IntRange(max = 11) int field)
+      @ForAll @IntRange(max = 12) int field)
       throws UnknownHostException {
     // 0x20.. and 0x0a.. are neither multicast nor any address.
     addressBytes[0] = (byte) (six ? 0x20 : 10);
@@ -42,7 +42,8 @@ class RecordCodecPropertyTest {
     NetworkAddress network = new NetworkAddress(address, prefixBits);
     List<ListenerAddress> addresses =
         ports.stream().map(port -> new ListenerAddress(network, port)).toList();
-    Endpoint endpoint = new Endpoint(name, addresses, name, protocol, incarnation, token);
+    Endpoint endpoint =
+        new Endpoint(name, name + "h", addresses, name, protocol, incarnation, token);
     List<Object> encoded =
         RecordCodec.encode(ExecutorRecord.available(endpoint, incarnation, protocol));
 
@@ -51,6 +52,7 @@ class RecordCodecPropertyTest {
     assertThat(record.epoch()).isEqualTo(protocol);
     Endpoint read = record.endpoint().orElseThrow();
     assertThat(read.executorId()).isEqualTo(name);
+    assertThat(read.host()).isEqualTo(name + "h");
     assertThat(read.addresses()).isEqualTo(addresses);
     assertThat(read.engine()).isEqualTo(name);
     assertThat(read.protocol()).isEqualTo(protocol);
@@ -59,8 +61,8 @@ class RecordCodecPropertyTest {
 
     @SuppressWarnings("unchecked")
     List<Object> changed =
-        field < 9 ? encoded : (List<Object>) ((List<Object>) encoded.get(4)).get(0);
-    int index = field < 9 ? field : field - 9;
+        field < 10 ? encoded : (List<Object>) ((List<Object>) encoded.get(4)).get(0);
+    int index = field < 10 ? field : field - 10;
     changed.set(index, Arrays.asList(name, null));
     assertThat(GUARD.accepts(name.length(), () -> RecordCodec.decode(encoded))).isFalse();
     changed.set(index, null);

@@ -59,7 +59,8 @@ class RecordCodecTest {
   }
 
   private static ExecutorRecord record(List<ListenerAddress> addresses) {
-    Endpoint endpoint = new Endpoint("7", addresses, "soft", 1, 1, new byte[Endpoint.TOKEN_BYTES]);
+    Endpoint endpoint =
+        new Endpoint("7", "host", addresses, "soft", 1, 1, new byte[Endpoint.TOKEN_BYTES]);
     return ExecutorRecord.available(endpoint, 1, 1);
   }
 }

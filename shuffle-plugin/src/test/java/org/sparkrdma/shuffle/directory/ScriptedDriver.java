@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** A driver with a directory. */
@@ -13,6 +15,7 @@ public final class ScriptedDriver {
   private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(60);
 
   private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
+  private final AtomicInteger queries = new AtomicInteger();
   private final CountDownLatch published = new CountDownLatch(1);
 
   /** Nothing is published yet. */
@@ -28,9 +31,34 @@ public final class ScriptedDriver {
                     ExecutorRecord.available(endpoint, endpoint.incarnation(), 1)))));
   }
 
+  /** Another executor lives and has no RDMA. */
+  public void withdraw(String executorId) {
+    service.answer(
+        new ArrayList<>(
+            List.of(
+                DirectoryService.PUBLISH,
+                RecordCodec.encode(
+                    ExecutorRecord.unavailable(executorId, List.of("no device"), 1, 1)))));
+  }
+
+  /** Spark has removed an executor. */
+  public void remove(String executorId) {
+    service.remove(executorId);
+  }
+
+  /** Number of queries for changes. */
+  public int queries() {
+    return queries.get();
+  }
+
+  /** Same as {@link #client(ControlThread)} with another clock. */
+  public DirectoryClient client(ControlThread control, LongSupplier nowNs) {
+    return new DirectoryClient(this::answer, LOOKUP_LIMIT, nowNs, control);
+  }
+
   /** Client of an executor, one for each driver; the caller closes it. */
   public DirectoryClient client(ControlThread control) {
-    return new DirectoryClient(this::answer, LOOKUP_LIMIT, System::nanoTime, control);
+    return client(control, System::nanoTime);
   }
 
   /** Waits until a client has published an endpoint; the test's time limit bounds it. */
@@ -40,6 +68,7 @@ public final class ScriptedDriver {
 
   private Object answer(Object message) {
     List<?> request = RecordCodec.list(message, 2);
+    queries.addAndGet(request.get(0).equals(DirectoryService.CHANGES) ? 1 : 0);
     Object answer = service.answer(message);
     if (request.get(0).equals(DirectoryService.PUBLISH)
         && RecordCodec.decode(request.get(1)).endpoint().isPresent()) {

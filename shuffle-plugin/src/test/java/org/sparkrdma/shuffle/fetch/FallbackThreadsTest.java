@@ -19,7 +19,7 @@ class FallbackThreadsTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final AtomicInteger rechecks = new AtomicInteger();
-  private final FallbackThreads tcp = new FallbackThreads(rechecks::incrementAndGet);
+  private final FallbackThreads tcp = new FallbackThreads(request -> rechecks.incrementAndGet());
   private final RecordingListener listener = new RecordingListener();
 
   @BeforeEach

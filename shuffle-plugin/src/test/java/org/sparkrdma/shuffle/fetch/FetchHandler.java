@@ -34,7 +34,8 @@ public interface FetchHandler {
   }
 
   /** A request with this handler that is not begun. */
-  private static FetchRequest request(List<BlockRange> blocks, FetchHandler handler) {
+  private static FetchRequest notBegun(
+      String executorId, List<BlockRange> blocks, FetchHandler handler) {
     String[] names = new String[blocks.size()];
     for (int i = 0; i < names.length; i++) {
       names[i] = Integer.toString(i);
@@ -57,7 +58,7 @@ public interface FetchHandler {
             handler.unusable(),
             new FallbackLog(),
             new MissingLinks()),
-        new BlockManagerAddress("7", "host", 1),
+        new BlockManagerAddress(executorId, "host", 1),
         names,
         ranges,
         new BlockFetchingListener() {
@@ -76,7 +77,7 @@ public interface FetchHandler {
 
   /** A request of a peer that is begun with nothing. */
   static FetchRequest request(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
-    FetchRequest request = request(blocks, handler);
+    FetchRequest request = notBegun(peer.executorId(), blocks, handler);
     request.begin(begun -> {}, peer);
     return request;
   }
@@ -84,6 +85,16 @@ public interface FetchHandler {
   /** Fetches blocks. */
   static void fetch(
       BlockTransport transport, Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
-    request(blocks, handler).begin(transport, peer);
+    fetchOf(peer.executorId(), transport, peer, blocks, handler);
+  }
+
+  /** Fetches blocks of an executor, which another one serves. */
+  static void fetchOf(
+      String executorId,
+      BlockTransport transport,
+      Endpoint standIn,
+      List<BlockRange> blocks,
+      FetchHandler handler) {
+    notBegun(executorId, blocks, handler).begin(transport, standIn);
   }
 }

@@ -36,6 +36,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.SoftPool;
+import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -201,7 +203,8 @@ class FetchRequestTest {
             corrupt.add("7");
           }
         },
-        null);
+        new Endpoint(
+            "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));
     request.onFetched(0, block);
     assertThat(delivered).containsExactly(block);
     assertThat(spark.threads).as("nothing is verified before it is opened").isEmpty();

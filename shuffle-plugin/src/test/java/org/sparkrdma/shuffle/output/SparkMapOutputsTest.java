@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -199,6 +200,33 @@ class SparkMapOutputsTest {
     }
     Files.write(index, right);
     assertThat(outputs.open(SHUFFLE, MAP)).isNotNull();
+  }
+
+  @Test
+  void shouldFindMapOutputsInDirectoriesOfAnotherExecutor(@TempDir Path folder) throws IOException {
+    Path mine = Files.createDirectories(folder.resolve("mine"));
+    Path others = Files.createDirectories(folder.resolve("others"));
+    Path local = Path.of(SparkEnv.get().blockManager().diskBlockManager().localDirsString()[0]);
+    try (Stream<Path> all = Files.walk(local)) {
+      for (Path file : all.filter(Files::isRegularFile).toList()) {
+        Path copy = others.resolve(local.relativize(file));
+        Files.createDirectories(copy.getParent());
+        Files.copy(file, copy);
+      }
+    }
+    SparkMapOutputs outputs =
+        new SparkMapOutputs(resolver, List.of(local, mine), conf, true, missing);
+    String[] names = {others.toString()};
+
+    MapOutput output = outputs.openIn(names, data -> mine, SHUFFLE, MAP);
+
+    assertThat(output.dataFile()).startsWith(others);
+    assertThat(output.hasSums()).isTrue();
+    assertThat(output.lengthBytes()).isEqualTo(outputs.open(SHUFFLE, MAP).lengthBytes());
+    assertThat(outputs.dataDisk(output)).as("that of the own directory on its mount").isEqualTo(1);
+    assertThat(output.isIn(List.of(mine))).as("with its rule").isTrue();
+    assertThat(output.isIn(List.of(local))).isFalse();
+    assertThat(outputs.openIn(names, data -> mine, 99, MAP)).isNull();
   }
 
   @Test

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
@@ -23,14 +24,15 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 @Timeout(30)
 abstract class BlockClientFixture {
   static final Endpoint PEER =
-      new Endpoint("7", TestAddresses.listener("10.0.0.7", 4_711), "soft", 1, 1, new byte[32]);
+      new Endpoint(
+          "7", "host7", TestAddresses.listener("10.0.0.7", 4_711), "soft", 1, 1, new byte[32]);
   static final String HOST = "host7";
 
   final FakeSparkClient spark = new FakeSparkClient();
   final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
   final ShuffleCounters counters = new ShuffleCounters();
   final AtomicInteger rechecks = new AtomicInteger();
-  final FallbackThreads tcp = new FallbackThreads(rechecks::incrementAndGet);
+  final FallbackThreads tcp = new FallbackThreads(request -> rechecks.incrementAndGet());
   final FetchContext context = new FetchContext(spark, tcp, counters, true, 1, new FallbackLog());
   final RecordingListener listener = new RecordingListener();
 
@@ -53,12 +55,16 @@ abstract class BlockClientFixture {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
   }
 
+  CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage) {
+    return directory.get(peer.executorId());
+  }
+
   void fetch(String... blockIds) {
     client().fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp)
+    return new RdmaBlockClient(context, () -> transport, this::find, () -> isUp)
         .forReader(new ReaderBlocks(null));
   }
 }

@@ -116,7 +116,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   }
 
   private void fetchThrough(Supplier<CompletableFuture<Optional<Endpoint>>> find, String... ids) {
-    new RdmaBlockClient(context, () -> transport, executorId -> find.get(), () -> isUp)
+    new RdmaBlockClient(context, () -> transport, (peer, stage) -> find.get(), () -> isUp)
         .forReader(new ReaderBlocks(null))
         .fetchBlocks(HOST, 7_337, "7", ids, listener, null);
   }
@@ -207,7 +207,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldFetchBlocksOfOtherReadersByTcp() throws InterruptedException {
     rdmaIsUp();
     String[] blocks = {"shuffle_0_1_0"};
-    new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp)
+    new RdmaBlockClient(context, () -> transport, this::find, () -> isUp)
         .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
     assertThat(transport.requests).isEmpty();
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
@@ -218,7 +218,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     rdmaIsUp();
     isUp = false;
     RdmaBlockClient any =
-        new RdmaBlockClient(context, () -> transport, directory::get, () -> isUp).forTasks();
+        new RdmaBlockClient(context, () -> transport, this::find, () -> isUp).forTasks();
     isUp = true;
     any.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
     transport.requests.get(0).onFetched(0, FetchedBlock.empty());

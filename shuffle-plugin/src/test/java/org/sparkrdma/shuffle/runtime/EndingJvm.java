@@ -14,6 +14,7 @@ import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.device.PortState;
 
@@ -42,11 +43,13 @@ final class EndingJvm {
     ShuffleCounters counters = new ShuffleCounters();
     ControlThread control = new ControlThread();
     FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+    DirectoryClient directory = new DirectoryClient(env, settings.lookupTimeout(), control);
     RdmaRuntime runtime =
         new RdmaRuntime(
             env,
             new FakeSparkClient(),
-            new DirectoryClient(env, settings.lookupTimeout(), control),
+            directory,
+            new StandInParts(env, directory.endpoints()),
             counters,
             new RuntimeStart(
                 env,

@@ -126,7 +126,7 @@ final class FakeEngine implements VerbsEngine {
     @Override
     public Endpoint endpoint() {
       return new Endpoint(
-          "driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]);
+          "driver", "host", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]);
     }
 
     @Override

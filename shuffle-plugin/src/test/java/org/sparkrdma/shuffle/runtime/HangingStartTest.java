@@ -40,7 +40,8 @@ class HangingStartTest extends RuntimeFixture {
   @BeforeEach
   void createRuntime() {
     scripted.publish(
-        new Endpoint(PEER, TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
+        new Endpoint(
+            PEER, "host", TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
     driver = scripted;
     client = tcp;
   }

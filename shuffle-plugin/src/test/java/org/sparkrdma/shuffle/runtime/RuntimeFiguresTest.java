@@ -33,7 +33,13 @@ class RuntimeFiguresTest {
           @Override
           public Endpoint endpoint() {
             return new Endpoint(
-                "7", TestAddresses.listener("10.1.2.3", 4_711), "fake", 1, INCARNATION, token);
+                "7",
+                "host",
+                TestAddresses.listener("10.1.2.3", 4_711),
+                "fake",
+                1,
+                INCARNATION,
+                token);
           }
         };
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {

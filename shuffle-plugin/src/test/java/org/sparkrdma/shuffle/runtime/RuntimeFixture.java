@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.device.PortState;
@@ -121,12 +122,15 @@ abstract class RuntimeFixture {
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
     ControlThread control = new ControlThread();
+    DirectoryClient directory =
+        driver == null
+            ? new DirectoryClient(env, settings.lookupTimeout(), control)
+            : driver.client(control);
     return new RdmaRuntime(
         env,
         client == null ? env.blockManager().blockStoreClient() : client,
-        driver == null
-            ? new DirectoryClient(env, settings.lookupTimeout(), control)
-            : driver.client(control),
+        directory,
+        new StandInParts(env, directory.endpoints()),
         counters,
         start,
         new RdmaRuntime.Limits(firstStart, closeLimit, firstRestart),

@@ -38,6 +38,7 @@ import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
 import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
@@ -121,7 +122,8 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
         (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
         ShuffleSettings.defaults(),
         new ShuffleCounters(),
-        new MissingLinks());
+        new MissingLinks(),
+        new StandInParts(env, null));
   }
 
   @Test
@@ -236,7 +238,12 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
               "10min");
       real =
           OpenRdma.rdmaTransports(
-              env, resolver(), ShuffleSettings.of(set), new ShuffleCounters(), missing);
+              env,
+              resolver(),
+              ShuffleSettings.of(set),
+              new ShuffleCounters(),
+              missing,
+              new StandInParts(env, null));
       runtime = runtime((name, settings) -> choose(), this, List.of());
       runtime.start();
       runtime.require(WAIT);

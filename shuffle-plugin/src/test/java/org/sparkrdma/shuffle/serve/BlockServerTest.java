@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -134,10 +135,10 @@ class BlockServerTest {
     private boolean copied;
     private boolean answered;
 
-    Call(long peer, ByteBuffer request, List<Long> released, Wanted... blocks) {
+    Call(long peer, ByteBuffer request, int owner, List<Long> released, Wanted... blocks) {
       super(peer, request, nowNs);
       setAnswer(ByteBuffer.allocate(16 << 10));
-      Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS);
+      Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS, owner);
       released.forEach(encoder::lease);
       for (Wanted block : blocks) {
         encoder.block(
@@ -200,7 +201,11 @@ class BlockServerTest {
   }
 
   private Call locate(long peer, List<Long> released, Wanted... blocks) {
-    Call call = new Call(peer, ByteBuffer.allocate(16 << 10), released, blocks);
+    return locateOf(Locate.OWN, peer, released, blocks);
+  }
+
+  private Call locateOf(int owner, long peer, List<Long> released, Wanted... blocks) {
+    Call call = new Call(peer, ByteBuffer.allocate(16 << 10), owner, released, blocks);
     server.locate(call);
     return call;
   }
@@ -818,6 +823,60 @@ class BlockServerTest {
     pass(IDLE);
     work();
     assertThat(domain.regionCount()).isZero();
+  }
+
+  @Test
+  void shouldServeOutputsOfAnEndedExecutorWhenItsDirectoriesAreKnown() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    write(0, 1, 100);
+    TestOutputs ended = new TestOutputs(Files.createDirectory(folder.resolve("ended")), null);
+    ended.write(1, new Random(5), 200, 300);
+    ended.forgetSums(1);
+    outputs.standInFor("16", ended);
+    CompletableFuture<Integer> disk = new CompletableFuture<>();
+    outputs.ownedBy(disk);
+    Call own = locate(1, Wanted.of(0, 1, 0));
+    Call ofEnded = locateOf(17, 1, List.of(), Wanted.of(0, 1, 1));
+    work();
+    assertThat(own.kinds).containsExactly(Kind.LOCATED);
+    assertThat(ofEnded.answered).as("the service has not answered").isFalse();
+    disk.complete(1);
+    assertThat(workers.waiting(1)).as("the disk of an own directory there").isEqualTo(1);
+    work();
+    assertThat(ofEnded.bytes.get(0)).isEqualTo(ended.expected(new BlockRange(0, 1, 1, 2)));
+    assertThat(ofEnded.sums).as("computed: its checksum file is gone").hasSize(1);
+    // A LOCATE after the removal of the shuffle may register a file that the service deletes later.
+    server.release(1, own.leaseId);
+    server.release(1, ofEnded.leaseId);
+    server.unregisterShuffle(0);
+    work();
+    assertThat(domain.regionCount()).isZero();
+    Call late = locateOf(17, 1, List.of(), Wanted.of(0, 1, 1));
+    work();
+    assertThat(late.kinds).containsExactly(Kind.LOCATED);
+    ended.delete(0);
+    server.release(1, late.leaseId);
+    pass(IDLE);
+    work();
+    assertThat(domain.regionCount()).as("after the idle time-out").isZero();
+  }
+
+  @Test
+  void shouldSendBlocksOfAnEndedExecutorToTcpWhoseDirectoriesAreNotKnown() throws Exception {
+    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
+    CompletableFuture<Integer> disk = new CompletableFuture<>();
+    outputs.ownedBy(disk);
+    locateOf(17, 1, List.of(), Wanted.of(1, 1, 0));
+    Call late = locateOf(18, 2, List.of(), Wanted.of(1, 1, 0));
+    server.onPeerGone(1);
+    pass(Duration.ofMillis(TIMEOUT_MS));
+    assertThat(late.kinds).containsExactly(Kind.OVERLOADED);
+    disk.completeExceptionally(new IOException("not registered"));
+    work();
+    Call again = locateOf(17, 3, List.of(), Wanted.of(1, 1, 0));
+    work();
+    assertThat(again.kinds).containsExactly(Kind.UNKNOWN);
+    assertThat(outputs.opened()).isZero();
   }
 
   @Test

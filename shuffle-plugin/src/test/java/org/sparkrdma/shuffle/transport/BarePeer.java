@@ -97,7 +97,8 @@ final class BarePeer implements AutoCloseable {
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     new Random(incarnation).nextBytes(token);
     String executor = Long.toString(incarnation);
-    return new Endpoint(executor, List.of(address), "soft", Messages.PROTOCOL, incarnation, token);
+    return new Endpoint(
+        executor, "host", List.of(address), "soft", Messages.PROTOCOL, incarnation, token);
   }
 
   /** The bytes of a block of a peer that is a server. */
@@ -248,7 +249,7 @@ final class BarePeer implements AutoCloseable {
   /** A LOCATE of one block that releases leases. */
   static byte[] locate(long id, BlockRange block, long... leases) {
     ByteBuffer out = ByteBuffer.allocate(256);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, id, TIMEOUT_MS);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, id, TIMEOUT_MS, Locate.OWN);
     for (long lease : leases) {
       encoder.lease(lease);
     }

@@ -32,7 +32,7 @@ class HandshakeTest {
     new Random(incarnation).nextBytes(token);
     NetworkAddress address = NetworkAddress.ofHost(InetAddress.getLoopbackAddress());
     List<ListenerAddress> listeners = List.of(new ListenerAddress(address, 1));
-    return new Endpoint("e", listeners, "soft", Messages.PROTOCOL, incarnation, token);
+    return new Endpoint("e", "host", listeners, "soft", Messages.PROTOCOL, incarnation, token);
   }
 
   private static ConnectionBinding binding(int queuePair) {

@@ -134,6 +134,7 @@ class HostilePeerTest extends TransportFixture {
     sendRequest(
         new Endpoint(
             real.executorId(),
+            real.host(),
             real.addresses(),
             real.engine(),
             real.protocol(),

@@ -34,6 +34,7 @@ class NextAddressTest {
     endpoint =
         new Endpoint(
             real.executorId(),
+            real.host(),
             List.of(former.endpoint().addresses().get(0), real.addresses().get(0)),
             real.engine(),
             real.protocol(),

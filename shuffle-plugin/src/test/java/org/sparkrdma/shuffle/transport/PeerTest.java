@@ -24,6 +24,7 @@ class PeerTest {
       new Peer(
           new Endpoint(
               "e",
+              "host",
               List.of(
                   new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 1)),
               "soft",

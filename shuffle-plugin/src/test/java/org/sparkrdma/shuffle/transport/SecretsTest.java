@@ -153,6 +153,7 @@ class SecretsTest {
     secrets.add(token);
     return new Endpoint(
         published.executorId(),
+        published.host(),
         published.addresses(),
         published.engine(),
         published.protocol(),

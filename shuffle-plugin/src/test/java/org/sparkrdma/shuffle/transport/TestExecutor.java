@@ -299,6 +299,7 @@ final class TestExecutor implements AutoCloseable {
             new Identity(
                 new Endpoint(
                     Long.toString(options.incarnation),
+                    "host",
                     addresses,
                     "soft",
                     Messages.PROTOCOL,

@@ -12,11 +12,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.zip.CRC32C;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.wire.Locate;
 
 /** Map outputs of random bytes in real files, by default with right checksums. */
 public final class TestOutputs implements MapOutputs {
@@ -26,6 +29,11 @@ public final class TestOutputs implements MapOutputs {
   private final List<Path> directories;
   private final Map<Task, byte[]> contents = new HashMap<>();
   private final Map<Task, MapOutput> outputs = new HashMap<>();
+
+  /** Those of executors that have ended, by their owner. */
+  private final Map<Integer, TestOutputs> ended = new ConcurrentHashMap<>();
+
+  private volatile CompletableFuture<Integer> diskOfEnded = CompletableFuture.completedFuture(0);
 
   private long blockedMapId = -1;
   private CountDownLatch blocked;
@@ -54,12 +62,34 @@ public final class TestOutputs implements MapOutputs {
 
   @Override
   public int dataDisk(MapOutput output) {
-    return directories.indexOf(output.dataFile().getParent());
+    return Math.max(0, directories.indexOf(output.dataFile().getParent()));
   }
 
   @Override
   public List<Path> directories() {
     return directories;
+  }
+
+  /** Serves those of an executor that has ended. */
+  public void standInFor(String executorId, TestOutputs outputsOfIt) {
+    ended.put(Locate.owner(executorId), outputsOfIt);
+  }
+
+  /** The index of the disk of all map outputs of executors that have ended; it may come later. */
+  public void ownedBy(CompletableFuture<Integer> disk) {
+    diskOfEnded = disk;
+  }
+
+  @Override
+  public CompletableFuture<Integer> indexDiskOf(int owner, int shuffleId, long mapId) {
+    return owner == Locate.OWN
+        ? CompletableFuture.completedFuture(indexDisk(shuffleId, mapId))
+        : diskOfEnded;
+  }
+
+  @Override
+  public MapOutput openOf(int owner, int shuffleId, long mapId) throws IOException {
+    return (owner == Locate.OWN ? this : ended.get(owner)).open(shuffleId, mapId);
   }
 
   /** Writes a map output of shuffle 0 whose partitions have these lengths. */

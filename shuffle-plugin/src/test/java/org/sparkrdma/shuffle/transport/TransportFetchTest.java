@@ -3,13 +3,16 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -74,6 +77,41 @@ class TransportFetchTest extends TransportFixture {
         beginFetch(new TestExecutor.Options(1).faults("read-error@" + LAST_BLOCK)).await();
     assertFirstAreRight(collected);
     assertThat(collected.reason(BLOCKS - 1)).isEqualTo(FallbackReason.READ_ERROR);
+  }
+
+  @Test
+  void shouldReadBlocksOfEndedExecutorsFromTheirStandInBesideItsOwn() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor standIn = start(2);
+    int[] lengths = new int[200];
+    Arrays.setAll(lengths, i -> 50 + i);
+    for (int i = 0; i < lengths.length; i++) {
+      blocks.add(block(3, i, i + 1));
+    }
+    standIn.outputs().write(3, random, lengths);
+    List<TestOutputs> all = new ArrayList<>(List.of(standIn.outputs()));
+    List<CollectedBlocks> fetched =
+        new ArrayList<>(List.of(reader.fetch(standIn.endpoint(), blocks)));
+    for (String ended : List.of("50", "51")) {
+      TestOutputs outputs = new TestOutputs(Files.createDirectory(directory.resolve(ended)), null);
+      outputs.write(3, random, lengths);
+      outputs.forgetSums(3);
+      standIn.outputs().standInFor(ended, outputs);
+      CollectedBlocks collected = new CollectedBlocks(blocks, reader);
+      FetchHandler.fetchOf(ended, reader.transport(), standIn.endpoint(), blocks, collected);
+      all.add(outputs);
+      fetched.add(collected);
+    }
+    for (int owner = 0; owner < 3; owner++) {
+      CollectedBlocks answered = fetched.get(owner).await();
+      for (int i = 0; i < lengths.length; i++) {
+        assertThat(answered.bytes(i)).isEqualTo(all.get(owner).expected(blocks.get(i)));
+      }
+    }
+    long bytes = Arrays.stream(lengths).sum();
+    assertThat(reader.count(Counter.ENDED_BYTES_READ)).isEqualTo(2 * bytes);
+    assertThat(reader.count(Counter.RDMA_BYTES_READ)).isEqualTo(3 * bytes);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(3L * lengths.length);
   }
 
   private TestExecutor startWithSmallQueues(long incarnation) throws Exception {

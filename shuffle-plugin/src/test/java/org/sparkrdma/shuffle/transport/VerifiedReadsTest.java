@@ -199,7 +199,7 @@ class VerifiedReadsTest {
 
   /** A server of map outputs and a reader, with the reader's block client for Spark's fetcher. */
   private final class ReadingPair implements AutoCloseable {
-    private final FallbackThreads tcp = new FallbackThreads(() -> {});
+    private final FallbackThreads tcp = new FallbackThreads(request -> {});
     private final TestExecutor server;
     private final TestExecutor reader;
     private final RdmaBlockClient client;
@@ -215,7 +215,8 @@ class VerifiedReadsTest {
           new RdmaBlockClient(
                   new FetchContext(spark, tcp, reader.counters(), true, 1, new FallbackLog()),
                   reader::transport,
-                  executorId -> CompletableFuture.completedFuture(Optional.of(server.endpoint())),
+                  (peer, stage) ->
+                      CompletableFuture.completedFuture(Optional.of(server.endpoint())),
                   () -> true)
               .forReader(new ReaderBlocks(null));
     }

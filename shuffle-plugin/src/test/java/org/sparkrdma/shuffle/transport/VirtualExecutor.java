@@ -127,6 +127,7 @@ final class VirtualExecutor implements AutoCloseable {
                     new Identity(
                         new Endpoint(
                             Integer.toString(number),
+                            "host",
                             listeners,
                             "virtual",
                             Messages.PROTOCOL,

@@ -27,6 +27,8 @@ class ApplicationFiguresTest {
         .isEqualTo(
             "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 broadcastBytes=6 fallbackBlocks=6 quarantines=4"
                 + " fallbacks={disk=2, no-endpoint=9, timeout=4} highestPinnedBytes=8192");
+    figures.report("1", Map.of("ended", 3L));
+    assertThat(figures.totals().summary()).endsWith("highestPinnedBytes=8192 endedBytes=3");
   }
 
   @Test

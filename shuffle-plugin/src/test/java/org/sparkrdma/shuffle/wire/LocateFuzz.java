@@ -19,7 +19,7 @@ class LocateFuzz {
 
   static Stream<byte[]> messages() {
     ByteBuffer out = ByteBuffer.allocate(200);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, 7, 30_000);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, 7, 30_000, 18);
     encoder.lease(1);
     encoder.lease(2);
     encoder.block(0, 1, 2, 3, 0, false);
@@ -36,10 +36,12 @@ class LocateFuzz {
   private static void read(byte[] input) {
     Locate read = Locate.decode(ByteBuffer.wrap(input));
     ByteBuffer out = ByteBuffer.allocate(input.length);
-    Locate.Encoder again = new Locate.Encoder().begin(out, read.requestId(), read.timeoutMs());
+    Locate.Encoder again =
+        new Locate.Encoder().begin(out, read.requestId(), read.timeoutMs(), read.owner());
     for (int i = 0; i < read.leaseCount(); i++) {
       again.lease(read.leaseId(i));
     }
+    require(read.owner() >= Locate.OWN, "an owner", read.owner());
     for (int i = 0; i < read.blockCount(); i++) {
       require(read.mapId(i) >= 0, "a map id", read.mapId(i));
       require(read.shuffleId(i) >= 0, "a shuffle id", read.shuffleId(i));

@@ -58,10 +58,11 @@ class MessagesPropertyTest {
   @Property(seed = "1")
   void shouldReadALocateAsItWasWritten(
       @ForAll long requestId,
+      @ForAll @IntRange(max = Integer.MAX_VALUE) int owner,
       @ForAll @Size(max = 20) List<Long> leases,
       @ForAll("blockLists") List<Block> blocks) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
-    Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId, 30_000);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId, 30_000, owner);
     leases.forEach(encoder::lease);
     for (Block block : blocks) {
       encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset, false);
@@ -73,6 +74,7 @@ class MessagesPropertyTest {
         () -> {
           Locate read = Locate.decode(message);
           assertThat(read.requestId()).isEqualTo(requestId);
+          assertThat(read.owner()).isEqualTo(owner);
           List<Long> readLeases = new ArrayList<>();
           for (int i = 0; i < read.leaseCount(); i++) {
             readLeases.add(read.leaseId(i));

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.standin;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.storage.BlockManagerId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.LogLimit;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.wire.Locate;
+
+/**
+ * The directories of executors of this application that have ended, as the shuffle service of this
+ * host names them. Answers are kept, failures for seconds. Safe for any thread; never waits.
+ *
+ * <p>Spark's client may wait for two minutes until it is connected, and then without limit, so it
+ * is called on a thread for such work; one executor a call, because one that the service does not
+ * know fails the whole call.
+ */
+final class ServiceDirectories {
+  static final long RETRY_NS = Duration.ofSeconds(10).toNanos();
+
+  private static final Logger LOG = LoggerFactory.getLogger(ServiceDirectories.class);
+
+  /** Executors whose directories are kept; of more, the earliest are asked for again. */
+  static final int MAX_OWNERS = 5_000;
+
+  /** Questions without an answer: peers may name any executor. */
+  static final int MAX_OPEN = 1_000;
+
+  private final BlockStoreClient spark;
+  private final Supplier<BlockManagerId> service;
+  private final Predicate<Runnable> threads;
+  private final Supplier<Mounts> mounts;
+  private final List<Path> own;
+  private final LongSupplier nanoClock;
+  private final Duration timeout;
+  private final LogLimit logLimit;
+
+  /** By owner; guarded by this object. */
+  private final Map<Integer, Asked> asked =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Integer, Asked> eldest) {
+          return size() > MAX_OWNERS;
+        }
+      };
+
+  private final AtomicInteger open = new AtomicInteger();
+
+  private record Asked(CompletableFuture<OwnerDirectories> answer, long atNs) {}
+
+  /**
+   * @param spark Spark's own client
+   * @param service where it is, on this host
+   * @param threads runs work that may wait, one after the other; false when it takes no more
+   * @param mounts the present ones of this process; read by these threads
+   * @param own Spark's local directories of this executor
+   * @param timeout of an answer
+   */
+  ServiceDirectories(
+      BlockStoreClient spark,
+      Supplier<BlockManagerId> service,
+      Predicate<Runnable> threads,
+      Supplier<Mounts> mounts,
+      List<Path> own,
+      LongSupplier nanoClock,
+      Duration timeout) {
+    this.spark = spark;
+    this.service = service;
+    this.threads = threads;
+    this.mounts = mounts;
+    this.own = List.copyOf(own);
+    this.nanoClock = nanoClock;
+    this.timeout = timeout;
+    this.logLimit = new LogLimit(nanoClock);
+  }
+
+  /**
+   * Finds the directories of an owner, as a {@link Locate} names it.
+   *
+   * @return fails when the service does not know it, or does not answer in time
+   */
+  synchronized CompletableFuture<OwnerDirectories> find(int owner) {
+    long nowNs = nanoClock.getAsLong();
+    Asked known = asked.get(owner);
+    if (known != null
+        && !(known.answer().isCompletedExceptionally() && nowNs - known.atNs() >= RETRY_NS)) {
+      return known.answer();
+    }
+    CompletableFuture<OwnerDirectories> answer =
+        new CompletableFuture<OwnerDirectories>()
+            .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    asked.put(owner, new Asked(answer, nowNs));
+    open.incrementAndGet();
+    var unused = answer.whenComplete((found, failure) -> open.decrementAndGet());
+    if (open.get() > MAX_OPEN || !threads.test(() -> ask(owner, answer))) {
+      answer.completeExceptionally(new IOException("too many questions, or the executor stops"));
+    }
+    return answer;
+  }
+
+  private void ask(int owner, CompletableFuture<OwnerDirectories> answer) {
+    if (answer.isDone()) {
+      // Those before have taken all of its time.
+      return;
+    }
+    String executorId = Locate.executorId(owner);
+    try {
+      BlockManagerId at = service.get();
+      CompletableFuture<Map<String, String[]>> named = new CompletableFuture<>();
+      spark.getHostLocalDirs(at.host(), at.port(), new String[] {executorId}, named);
+      String[] names =
+          named.orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).join().get(executorId);
+      OwnerDirectories found = new OwnerDirectories(List.of(names), disks(names));
+      if (names.length == 0) {
+        throw new IOException("it has no directories");
+      }
+      if (!answer.complete(found)) {
+        keepLate(owner, found);
+      }
+    } catch (Exception e) {
+      // Spark throws checked exceptions, too, and an answer without the executor has no names.
+      logLimit
+          .next(service)
+          .ifPresent(
+              omitted ->
+                  LOG.info(
+                      "The shuffle service does not name the directories of executor {}, which has"
+                          + " ended, so its blocks are not served by READ here: {}{}",
+                      executorId,
+                      String.valueOf(e.getCause() == null ? e : e.getCause()),
+                      omitted));
+      answer.completeExceptionally(e);
+    }
+  }
+
+  private synchronized void keepLate(int owner, OwnerDirectories found) {
+    asked.put(owner, new Asked(CompletableFuture.completedFuture(found), nanoClock.getAsLong()));
+  }
+
+  /** For each directory an own one on its mount: several there have each a part. */
+  private List<Integer> disks(String... names) {
+    Mounts now = mounts.get();
+    List<Mounts.Mount> ofOwn = own.stream().map(now::holding).toList();
+    List<Integer> disks = new ArrayList<>();
+    for (String name : names) {
+      Mounts.Mount mount = now.holding(Path.of(name));
+      List<Integer> same = new ArrayList<>();
+      for (int i = 0; i < ofOwn.size(); i++) {
+        if (ofOwn.get(i).equals(mount)) {
+          same.add(i);
+        }
+      }
+      disks.add(same.isEmpty() ? -1 : same.get(disks.size() % same.size()));
+    }
+    return disks;
+  }
+}

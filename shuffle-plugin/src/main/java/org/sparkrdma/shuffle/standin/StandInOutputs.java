@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.standin;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import org.sparkrdma.shuffle.wire.Locate;
+
+/**
+ * The map outputs of this executor, and those of executors of its application that have ended on
+ * its host. Peers name executors, and the shuffle service the directories: no path comes from a
+ * peer. Safe for any thread.
+ */
+final class StandInOutputs implements MapOutputs {
+  private final SparkMapOutputs own;
+  private final ServiceDirectories service;
+
+  StandInOutputs(SparkMapOutputs own, ServiceDirectories service) {
+    this.own = own;
+    this.service = service;
+  }
+
+  @Override
+  public MapOutput open(int shuffleId, long mapId) throws IOException {
+    return own.open(shuffleId, mapId);
+  }
+
+  @Override
+  public MapOutput openOf(int owner, int shuffleId, long mapId) throws IOException {
+    if (owner == Locate.OWN) {
+      return open(shuffleId, mapId);
+    }
+    OwnerDirectories others;
+    try {
+      others = service.find(owner).getNow(null);
+    } catch (CompletionException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+    if (others == null) {
+      // More executors than are kept have ended since its disk was known.
+      return null;
+    }
+    return own.openIn(
+        others.names().toArray(String[]::new),
+        data -> own.directories().get(others.disk(data)),
+        shuffleId,
+        mapId);
+  }
+
+  @Override
+  public CompletableFuture<Integer> indexDiskOf(int owner, int shuffleId, long mapId) {
+    if (owner == Locate.OWN) {
+      return CompletableFuture.completedFuture(indexDisk(shuffleId, mapId));
+    }
+    String index = new ShuffleIndexBlockId(shuffleId, mapId, 0).name();
+    return service.find(owner).thenApply(others -> others.disk(index));
+  }
+
+  @Override
+  public int disks() {
+    return own.disks();
+  }
+
+  @Override
+  public int indexDisk(int shuffleId, long mapId) {
+    return own.indexDisk(shuffleId, mapId);
+  }
+
+  @Override
+  public int dataDisk(MapOutput mapOutput) {
+    return own.dataDisk(mapOutput);
+  }
+
+  @Override
+  public List<Path> directories() {
+    return own.directories();
+  }
+
+  @Override
+  public int checksumKind() {
+    return own.checksumKind();
+  }
+}
