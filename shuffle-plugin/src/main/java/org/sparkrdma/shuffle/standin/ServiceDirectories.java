@@ -132,7 +132,7 @@ final class ServiceDirectories {
       if (!answer.complete(found)) {
         keepLate(owner, found);
       }
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       // Spark throws checked exceptions, too, and an answer without the executor has no names.
       logLimit
           .next(service)
