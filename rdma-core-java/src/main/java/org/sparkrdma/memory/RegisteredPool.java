@@ -151,11 +151,6 @@ public final class RegisteredPool implements AutoCloseable {
     }
   }
 
-  /** {@return the length of every chunk in bytes} */
-  public int chunkBytes() {
-    return chunkBytes;
-  }
-
   /** {@return chunks that are in use} */
   public synchronized int chunksOut() {
     return chunksOut;

@@ -155,6 +155,11 @@ public final class SinkPool {
     }
   }
 
+  /** Number of chunks that blocks hold, an open one included. */
+  public int chunksOut() {
+    return pool.chunksOut();
+  }
+
   /** Marks regions of the pool that are idle since the last call, for {@link #trimIdle}. */
   public void markIdle() {
     closeOpenChunk();

@@ -13,7 +13,6 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -270,10 +269,7 @@ class PausedReadsTest {
   /** Chunks of receive memory that blocks hold. */
   private int chunksOut() throws Exception {
     all(SinkPool.class).forEach(SinkPool::closeOpenChunk);
-    return all(RegisteredPool.class).stream()
-        .filter(pool -> pool.chunkBytes() != MessageBuffers.MESSAGE_BYTES)
-        .mapToInt(RegisteredPool::chunksOut)
-        .sum();
+    return all(SinkPool.class).stream().mapToInt(SinkPool::chunksOut).sum();
   }
 
   /** Its queue pair is destroyed in the agent's next iteration. */
