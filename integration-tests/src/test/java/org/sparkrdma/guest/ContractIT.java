@@ -33,7 +33,7 @@ final class ContractIT {
   static final int ON_ROCE = 130;
 
   /** The same on iWARP. */
-  private static final int ON_IWARP = 120;
+  private static final int ON_IWARP = 121;
 
   private static final String ENGINE = "org.sparkrdma.verbs.ibverbs.";
 
