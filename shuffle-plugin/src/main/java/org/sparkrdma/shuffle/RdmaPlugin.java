@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.OtherManager;
 
@@ -86,6 +87,10 @@ public final class RdmaPlugin implements SparkPlugin {
         sets = start(starting);
       } catch (LinkageError e) {
         takeMissing(e);
+        if (ShuffleSettings.of(starting.conf()).mode() == ShuffleSettings.Mode.REQUIRED) {
+          throw new IllegalStateException(
+              ShuffleSetting.MODE.key() + "=required and RDMA cannot start: " + e, e);
+        }
       }
       return Map.of(SETS_MANAGER, Boolean.toString(sets));
     }
@@ -196,7 +201,8 @@ public final class RdmaPlugin implements SparkPlugin {
       try {
         if (Boolean.parseBoolean(ofDriver.get(SETS_MANAGER))
             && OtherManager.of(SparkEnv.get()) == null
-            && RdmaPolicy.isSort(conf.get(MANAGER, SORT))) {
+            && RdmaPolicy.isSort(conf.get(MANAGER, SORT))
+            && LinkCheck.missing(LinkPart.START).isEmpty()) {
           conf.set(MANAGER, RdmaShuffleManager.class.getName());
         }
       } catch (LinkageError e) {

@@ -122,8 +122,16 @@ public final class MissingLinks {
 
   /** Whether the code that failed to link is the plug-in's, or Spark found no method in it. */
   private static boolean isOurs(LinkageError error) {
-    return String.valueOf(error.getMessage()).replace('/', '.').contains(PLUG_IN)
-        || Stream.of(error.getStackTrace())
+    if (error instanceof ExceptionInInitializerError) {
+      // Its trace begins where the class was used first; the fault is that of its cause.
+      return error.getCause() instanceof LinkageError cause && isOurs(cause);
+    }
+    if (String.valueOf(error.getMessage()).replace('/', '.').contains(PLUG_IN)) {
+      return true;
+    }
+    // The JVM puts the caller of an abstract method on top, also where a class of the job lacks it.
+    return !(error instanceof AbstractMethodError)
+        && Stream.of(error.getStackTrace())
             .map(StackTraceElement::getClassName)
             .filter(name -> !name.startsWith("java.") && !name.startsWith("jdk."))
             .findFirst()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.TaskContext;
@@ -8,24 +9,30 @@ import org.sparkrdma.shuffle.links.LinkEdge;
 import scala.collection.Iterator;
 
 /**
- * Records of the plug-in's reader. When a member of Spark is missing before the first one, those of
- * Spark's reader follow instead; later the task fails, and the next attempt uses Spark's reader.
- * Confined to the task's thread.
+ * Records of the plug-in's reader. When a member of Spark is missing before the first one was read,
+ * those of Spark's reader follow instead; later the task fails, and the next attempt uses Spark's
+ * reader. Confined to the task's thread.
  */
 final class GuardedRecords<T> extends InterruptibleIterator<T> {
   private final LinkEdge edge;
   private final Supplier<Iterator<T>> sparks;
-  private boolean begun;
+  private final BooleanSupplier begun;
 
   /** Those of Spark's reader; null while no member is missing. */
   private Iterator<T> instead;
 
   /**
+   * @param begun whether a record was read, perhaps by a function of the job
    * @param sparks reads the same with Spark's reader
    */
   GuardedRecords(
-      TaskContext context, Iterator<T> records, LinkEdge edge, Supplier<Iterator<T>> sparks) {
+      TaskContext context,
+      Iterator<T> records,
+      BooleanSupplier begun,
+      LinkEdge edge,
+      Supplier<Iterator<T>> sparks) {
     super(context, records);
+    this.begun = begun;
     this.edge = edge;
     this.sparks = sparks;
   }
@@ -42,20 +49,17 @@ final class GuardedRecords<T> extends InterruptibleIterator<T> {
 
   @Override
   public T next() {
-    T next;
     try {
-      next = instead == null ? super.next() : instead.next();
+      return instead == null ? super.next() : instead.next();
     } catch (LinkageError e) {
       useSparks(e);
-      next = instead.next();
+      return instead.next();
     }
-    begun = true;
-    return next;
   }
 
   private void useSparks(LinkageError error) {
     edge.take(error);
-    if (begun || instead != null) {
+    if (begun.getAsBoolean() || instead != null) {
       throw error;
     }
     instead = sparks.get();

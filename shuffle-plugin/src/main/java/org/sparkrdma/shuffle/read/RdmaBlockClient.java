@@ -197,7 +197,19 @@ public final class RdmaBlockClient extends BlockStoreClient {
       begin(request, found.join(), true);
       return;
     }
-    var unused = found.thenAccept(endpoint -> begin(request, endpoint, false));
+    var unused = found.thenAccept(endpoint -> beginLater(request, endpoint));
+  }
+
+  /** On the directory's thread, where nobody sees an error, but each block needs an answer. */
+  private void beginLater(FetchRequest request, Optional<Endpoint> endpoint) {
+    try {
+      begin(request, endpoint, false);
+    } catch (RuntimeException | LinkageError e) {
+      if (e instanceof LinkageError missing) {
+        context.missing().take(missing);
+      }
+      request.failRest(FallbackReason.UNAVAILABLE, e.toString());
+    }
   }
 
   /**

@@ -42,6 +42,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final ShuffleReadMetricsReporter metrics;
   private final LinkEdge edge;
   private final Supplier<ShuffleReader<K, C>> sparks;
+  private RecordIterator input;
 
   /**
    * @param client fetches remote blocks; an {@link RdmaBlockClient}, or Spark's own
@@ -71,19 +72,27 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   @Override
   public Iterator<Product2<K, C>> read() {
     try {
-      return new GuardedRecords<>(context, records(), edge, () -> sparks.get().read());
+      return new GuardedRecords<>(
+          context, records(), this::hasBegun, edge, () -> sparks.get().read());
     } catch (LinkageError e) {
       edge.take(e);
+      if (hasBegun()) {
+        // Combining or sorting has called functions of the job.
+        throw e;
+      }
       return sparks.get().read();
     }
   }
 
+  private boolean hasBegun() {
+    return input != null && input.hasBegun();
+  }
+
   private Iterator<Product2<K, C>> records() {
-    RecordIterator records =
-        new RecordIterator(fetched(), dependency.serializer().newInstance(), metrics);
+    input = new RecordIterator(fetched(), dependency.serializer().newInstance(), metrics);
     Iterator<Tuple2<Object, Object>> counted =
         CompletionIterator.<Tuple2<Object, Object>, Iterator<Tuple2<Object, Object>>>apply(
-            records,
+            input,
             () -> {
               context.taskMetrics().mergeShuffleReadMetrics();
               return BoxedUnit.UNIT;

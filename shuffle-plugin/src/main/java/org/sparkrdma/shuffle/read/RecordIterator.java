@@ -19,6 +19,7 @@ public final class RecordIterator extends AbstractIterator<Tuple2<Object, Object
   private final SerializerInstance serializer;
   private final ShuffleReadMetricsReporter metrics;
   private Iterator<Tuple2<Object, Object>> records;
+  private boolean begun;
 
   /**
    * @param metrics count each record
@@ -50,6 +51,12 @@ public final class RecordIterator extends AbstractIterator<Tuple2<Object, Object
       throw new java.util.NoSuchElementException("no more records");
     }
     metrics.incRecordsRead(1);
+    begun = true;
     return records.next();
+  }
+
+  /** Whether a record was handed out, perhaps to a function of the job. */
+  boolean hasBegun() {
+    return begun;
   }
 }

@@ -93,6 +93,27 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(listener.failures()).isEmpty();
   }
 
+  /** Nobody sees an error on the directory's thread. */
+  @Test
+  void shouldAnswerBlocksWhoseEndpointIsFoundLaterAndMeetsALinkageError() throws Exception {
+    transport.fetched =
+        request -> {
+          throw new NoSuchMethodError("'void org.apache.spark.X.gone()'");
+        };
+    rdmaIsUp();
+    CompletableFuture<Optional<Endpoint>> found = new CompletableFuture<>();
+    fetchThrough(() -> found, "shuffle_0_11_3");
+    found.complete(Optional.of(PEER));
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_11_3");
+    assertThat(listener.failures()).isEmpty();
+    assertThat(context.missing().any()).isTrue();
+  }
+
+  @Test
+  void shouldNotTakeAFailedInitializerOfTheJobForAMissingMember() {
+    assertThat(context.missing().take(new ExceptionInInitializerError("of the job"))).isFalse();
+  }
+
   /** Spark's own Error, or one of the job, is none of the plug-in's. */
   @Test
   void shouldLeaveOtherErrorsToTheTask() {
