@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -169,8 +171,14 @@ public final class RdmaPlugin implements SparkPlugin {
 
   /** Another plug-in behind this one may set its own manager. */
   private static boolean isLast(SparkConf conf) {
-    String[] names = conf.get("spark.plugins", "").split(",", -1);
-    return names[names.length - 1].trim().equals(RdmaPlugin.class.getName());
+    String all = conf.get("spark.plugins.defaultList", "") + "," + conf.get("spark.plugins", "");
+    List<String> names =
+        Stream.of(all.split(",", -1))
+            .map(String::trim)
+            .filter(name -> !name.isEmpty())
+            .distinct()
+            .toList();
+    return !names.isEmpty() && names.get(names.size() - 1).equals(RdmaPlugin.class.getName());
   }
 
   /** By its name: executors of Spark 3.5 load it with another class loader than plug-ins. */

@@ -137,7 +137,7 @@ class RdmaPluginTest {
 
   /** As another plug-in behind it that sets no manager: then readers use the client. */
   @ParameterizedTest
-  @CsvSource({"true, OURS", "true, 'IDLE,OURS'", "false, 'OURS,IDLE'"})
+  @CsvSource({"true, OURS", "true, 'IDLE,OURS,'", "false, 'OURS,IDLE'"})
   void shouldSetTheManagerOnlyAsTheLastPlugin(boolean sets, String order) {
     String plugins =
         order
