@@ -69,7 +69,7 @@ public final class EndpointCache {
    * Finds the endpoint of an executor; empty when it has none or the directory does not answer in
    * time. Does not block.
    *
-   * @return already complete when the answer is known; else completed on the directory's thread,
+   * @return already complete when the answer is known; else completed on the control thread,
    *     which must not be blocked, and never exceptionally
    */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {

@@ -6,6 +6,6 @@
  * org.sparkrdma.shuffle.directory.DirectoryClient}).
  *
  * <p>Messages contain only JDK types. The driver's side runs on Spark's dispatcher, the executor's
- * side on its own thread.
+ * side on the control thread.
  */
 package org.sparkrdma.shuffle.directory;
