@@ -41,6 +41,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final ClusterSettings settings;
   private final int masterPort;
   private final int masterUiPort;
+  private final int shuffleServicePort;
   private final Path logDirectory;
   private final Map<String, String> variables;
   private final SparkLauncherCommand launcher;
@@ -53,6 +54,7 @@ public final class StandaloneCluster implements AutoCloseable {
     this.settings = settings;
     masterPort = freePort();
     masterUiPort = freePort();
+    shuffleServicePort = freePort();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     Path shuffle = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     variables = Map.of("SPARK_LOCAL_DIRS", shuffle.toString());
@@ -106,7 +108,14 @@ public final class StandaloneCluster implements AutoCloseable {
     arguments.addAll(List.of("--webui-port", "0"));
     arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
     arguments.add(masterUrl());
-    return startDaemon(name, DEPLOY + "worker.Worker", arguments, Map.of());
+    String options =
+        settings.workers() > 1
+            ? ""
+            : "-XX:+AlwaysPreTouch -Xms256m -Dspark.shuffle.service.enabled=true"
+                + " -Dspark.shuffle.service.port="
+                + shuffleServicePort;
+    return startDaemon(
+        name, DEPLOY + "worker.Worker", arguments, Map.of("SPARK_WORKER_OPTS", options));
   }
 
   private ClusterProcess startDaemon(
@@ -197,9 +206,14 @@ public final class StandaloneCluster implements AutoCloseable {
     return "http://" + HOST + ":" + masterUiPort;
   }
 
-  /** The running executors of all Workers. */
+  /** Port of the shuffle service, which a single Worker has: several would need different ports. */
+  public int shuffleServicePort() {
+    return shuffleServicePort;
+  }
+
+  /** The running executors of all Workers; those of one Worker in the order of their start. */
   public List<ProcessHandle> executors() {
-    return workers.stream().flatMap(worker -> worker.process().children()).toList();
+    return workers.stream().flatMap(worker -> worker.process().children().sorted()).toList();
   }
 
   /** Ends every process of the cluster, executors included, and returns when none is left. */

@@ -39,8 +39,10 @@ final class ExecutorFaults {
   }
 
   /**
-   * @param executors number of executors of the application
-   * @param executorPids supplies the processes of the live executors, in the order of their Workers
+   * @param executors number of executors of the application, with dynamic allocation the fewest
+   *     that it has during a fault
+   * @param executorPids supplies the processes of the live executors, in an order in which those
+   *     that live to the end come first
    */
   ExecutorFaults(
       long seed,
@@ -72,14 +74,14 @@ final class ExecutorFaults {
     int stopIndex = random.nextInt(executors);
     double stopSeconds = random.nextDouble(MIN_STOP_SECONDS, MAX_STOP_SECONDS);
     List<Long> all = executorPids.get();
-    if (all.size() != executors) {
-      // Spark is replacing an executor.
+    if (all.size() < executors) {
+      // Spark is replacing an executor, or dynamic allocation has ended some.
       return;
     }
     if (kill) {
       counts.merge("killed", 1, Integer::sum);
       log.accept("killed an executor");
-      signals.send("KILL", all.get(executors - 1));
+      signals.send("KILL", all.get(all.size() - 1));
     } else {
       counts.merge("stopped", 1, Integer::sum);
       log.accept("stopped an executor for %.1f s".formatted(stopSeconds));

@@ -26,7 +26,6 @@ final class ExecutorMonitor {
           });
   private final Supplier<List<Long>> running;
   private final ExecutorFaults faults;
-  private final int heapMib;
   private final double faultsUntilSeconds;
   private final List<Sample> samples = new ArrayList<>();
   private ScheduledFuture<?> ticking;
@@ -35,14 +34,12 @@ final class ExecutorMonitor {
   private IOException failure;
 
   /**
-   * @param heapMib heap of each executor, resident from the start
+   * @param running processes to sample, whose heap is resident from the start
    * @param faultsUntilSeconds seconds after the start from which no fault is injected
    */
-  ExecutorMonitor(
-      Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
+  ExecutorMonitor(Supplier<List<Long>> running, ExecutorFaults faults, double faultsUntilSeconds) {
     this.running = running;
     this.faults = faults;
-    this.heapMib = heapMib;
     this.faultsUntilSeconds = faultsUntilSeconds;
   }
 
@@ -54,7 +51,7 @@ final class ExecutorMonitor {
   /** Does what is due at this time, in seconds since the start. */
   void tick(double seconds) {
     if (ticks++ % TICKS_PER_SAMPLE == 0) {
-      running.get().forEach(pid -> Sample.take(pid, seconds, heapMib).ifPresent(samples::add));
+      running.get().forEach(pid -> Sample.take(pid, seconds).ifPresent(samples::add));
     }
     try {
       if (seconds < faultsUntilSeconds) {

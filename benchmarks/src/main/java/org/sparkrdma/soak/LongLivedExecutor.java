@@ -6,7 +6,8 @@ import java.util.List;
 import org.sparkrdma.soak.Sample.Measure;
 
 /**
- * An executor that lived from the warm-up to the end, with its trends.
+ * An executor that lived from the warm-up to the end, with its trends; with dynamic allocation also
+ * the driver, and the Worker with the shuffle service.
  *
  * @param samples number of samples after the warm-up
  * @param trends one for each measure

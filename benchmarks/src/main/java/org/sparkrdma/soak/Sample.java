@@ -14,33 +14,43 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Measures of one executor's process at one time, from the kernel's counts.
+ * Measures of one process at one time, from the kernel's counts.
  *
  * @param seconds since the soak began
- * @param executor the executor's id
+ * @param executor the executor's id; for the processes beside them "Worker", and "SparkSubmit" for
+ *     the driver
  */
 record Sample(double seconds, String executor, long pid, Map<Measure, Double> values) {
-  private static final String EXECUTOR_ID = "--executor-id";
+  private static final Pattern NAME =
+      Pattern.compile(
+          "\0(?:--executor-id\0|org[.]apache[.]spark[.]deploy[.](?:worker[.])?)(\\w+)\0");
+  private static final Pattern HEAP = Pattern.compile("\0-Xmx([0-9]+)[mM]\0");
   private static final String RESIDENT = "VmRSS:";
   private static final double KIB_PER_MIB = 1024;
 
   /** First 15 characters of block-manager-storage-async-thread-pool-…, as the kernel has them. */
   private static final String STORAGE_POOL = "block-manager-s";
 
-  /** Empty when the process has ended or is not an executor. */
-  static Optional<Sample> take(long pid, double seconds, int heapMib) {
-    return take(Path.of("/proc", Long.toString(pid)), pid, seconds, heapMib);
+  /** Empty when the process has ended or is none of them. */
+  static Optional<Sample> take(long pid, double seconds) {
+    return take(Path.of("/proc", Long.toString(pid)), pid, seconds);
   }
 
-  static Optional<Sample> take(Path process, long pid, double seconds, int heapMib) {
+  static Optional<Sample> take(Path process, long pid, double seconds) {
     try {
-      Optional<String> executor = executorId(process);
-      if (executor.isEmpty()) {
+      String commandLine =
+          Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+      Matcher name = NAME.matcher(commandLine);
+      Matcher heap = HEAP.matcher(commandLine);
+      if (!name.find() || !heap.find()) {
         return Optional.empty();
       }
+      int heapMib = Integer.parseInt(heap.group(1));
       Map<Measure, Double> values = new EnumMap<>(Measure.class);
       values.put(Measure.NATIVE_MIB, residentMib(process) - heapMib);
       List<String> threads = threadNames(process.resolve("task"));
@@ -49,24 +59,11 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
       values.put(Measure.STORAGE_THREADS, (double) storage);
       values.put(Measure.DESCRIPTORS, (double) entries(process.resolve("fd")));
       values.put(Measure.MAPPINGS, (double) lines(process.resolve("maps")));
-      return Optional.of(new Sample(seconds, executor.get(), pid, values));
+      return Optional.of(new Sample(seconds, name.group(1), pid, values));
     } catch (IOException e) {
       // The process has ended.
       return Optional.empty();
     }
-  }
-
-  /**
-   * Returns the id of the executor that a process is; empty when it is none.
-   *
-   * @param process directory of the process in /proc
-   * @throws IOException when the process has ended
-   */
-  static Optional<String> executorId(Path process) throws IOException {
-    byte[] line = Files.readAllBytes(process.resolve("cmdline"));
-    List<String> words = List.of(new String(line, StandardCharsets.UTF_8).split("\0", -1));
-    int key = words.indexOf(EXECUTOR_ID);
-    return key < 0 || key + 1 >= words.size() ? Optional.empty() : Optional.of(words.get(key + 1));
   }
 
   /** Resident memory, from the kernel's file {@code status}, see proc(5). */

@@ -42,6 +42,9 @@ public final class Soak implements Callable<Integer> {
   @Option(names = "--vanilla")
   private boolean vanilla;
 
+  @Option(names = "--dynamic-allocation")
+  private boolean dynamicAllocation;
+
   private Soak() {}
 
   public static void main(String[] arguments) {
@@ -61,7 +64,12 @@ public final class Soak implements Callable<Integer> {
     return options
         .command("soak")
         .run(
-            settings -> settings.withWorkers(SoakRun.EXECUTORS),
+            settings ->
+                dynamicAllocation
+                    ? settings
+                        .withWorkers(1)
+                        .withWorkerSize(SoakRun.MAX_EXECUTORS, SoakRun.MAX_EXECUTORS << 10)
+                    : settings.withWorkers(SoakRun.EXECUTORS),
             runs ->
                 judge(
                     new SoakRun(
@@ -70,7 +78,8 @@ public final class Soak implements Callable<Integer> {
                         minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
                         jobs,
-                        vanilla)));
+                        vanilla,
+                        dynamicAllocation)));
   }
 
   private void judge(SoakRun run) throws LaunchException, IOException, InterruptedException {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.launch.ProgressLog;
@@ -25,12 +27,17 @@ final class SoakApplication {
   private final Map<String, Integer> jobs = new TreeMap<>();
   private final Map<String, Map<String, Long>> counters = new TreeMap<>();
 
+  /** Dynamic allocation never ends the executor that caches it, so there is one to judge. */
+  private final JavaRDD<Integer> cached;
+
   SoakApplication(JavaSparkContext spark, SoakPlan plan) {
     this.spark = spark;
     this.plan = plan;
+    cached = spark.parallelize(List.of(1), 1).cache();
   }
 
   SoakPlan.Result run() {
+    cached.count();
     SplittableRandom random = new SplittableRandom(plan.seed());
     for (int number = 1; seconds() < plan.seconds(); number++) {
       SoakJob job = plan.jobs().get(random.nextInt(plan.jobs().size()));

@@ -85,6 +85,7 @@ record SoakReport(
         jobs      %s
         faults    %s
         counters  %s
+        sampled   %d processes
 
         medians after the warm-up of the executors that lived through all of it
         """
@@ -95,7 +96,8 @@ record SoakReport(
                 list(settings),
                 list(result.jobs()),
                 list(faults),
-                list(counters()))
+                list(counters()),
+                samples.stream().map(Sample::pid).distinct().count())
         + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
   }
 

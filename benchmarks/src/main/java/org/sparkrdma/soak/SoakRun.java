@@ -15,6 +15,8 @@ import org.sparkrdma.launch.MeasuringRuns;
  * Runs and monitors the application of a soak. Confined to the command's thread.
  *
  * @param vanilla whether it runs under Spark's own shuffle
+ * @param dynamicAllocation whether idle executors end, and the Worker's shuffle service keeps their
+ *     map outputs
  */
 record SoakRun(
     MeasuringRuns runs,
@@ -22,8 +24,12 @@ record SoakRun(
     boolean growthJudged,
     long seed,
     List<SoakJob> jobs,
-    boolean vanilla) {
+    boolean vanilla,
+    boolean dynamicAllocation) {
   static final int EXECUTORS = 3;
+
+  /** With dynamic allocation, of one Worker. */
+  static final int MAX_EXECUTORS = 4;
 
   private static final int HEAP_MIB = 640;
 
@@ -42,6 +48,17 @@ record SoakRun(
           "spark.shuffle.rdma.idle.timeout", "10s",
           "spark.shuffle.rdma.quarantine.max", "4s");
 
+  private static final Map<String, String> DYNAMIC_ALLOCATION =
+      Map.of(
+          "spark.dynamicAllocation.enabled", "true",
+          "spark.dynamicAllocation.minExecutors", "2",
+          "spark.dynamicAllocation.executorIdleTimeout", "1s",
+          "spark.scheduler.minRegisteredResourcesRatio", "0.5",
+          "spark.cores.max", Integer.toString(MAX_EXECUTORS),
+          "spark.shuffle.service.enabled", "true",
+          "spark.shuffle.service.removeShuffle", "true",
+          "spark.driver.extraJavaOptions", "-Xms512m -XX:+AlwaysPreTouch");
+
   private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
   private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
 
@@ -56,7 +73,7 @@ record SoakRun(
     ExecutorFaults faults =
         new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, runs.progress()::log);
     ExecutorMonitor monitor =
-        new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
+        new ExecutorMonitor(this::sampled, faults, length.toSeconds() - QUIET_SECONDS);
     SoakPlan.Result result;
     double seconds;
     try {
@@ -88,6 +105,16 @@ record SoakRun(
     return runs.cluster().executors().stream().map(ProcessHandle::pid).toList();
   }
 
+  /**
+   * With dynamic allocation driver and Worker, too: what they keep of executors that have ended
+   * must not grow.
+   */
+  private List<Long> sampled() {
+    return dynamicAllocation
+        ? ProcessHandle.current().descendants().map(ProcessHandle::pid).toList()
+        : executors();
+  }
+
   private static void signal(String signal, long pid) throws IOException, InterruptedException {
     // The process may have ended.
     new ProcessBuilder("kill", "-" + signal, Long.toString(pid))
@@ -108,6 +135,10 @@ record SoakRun(
     conf.put("spark.network.maxRemoteBlockSizeFetchToMem", "6m");
     if (!vanilla) {
       conf.putAll(PLUGIN);
+    }
+    if (dynamicAllocation) {
+      conf.putAll(DYNAMIC_ALLOCATION);
+      conf.put("spark.shuffle.service.port", Integer.toString(runs.cluster().shuffleServicePort()));
     }
     return conf;
   }

@@ -16,7 +16,8 @@ class SampleTest {
 
   @Test
   void shouldReadTheFilesOfTheKernel() throws Exception {
-    Files.writeString(process.resolve("cmdline"), "java\0--executor-id\0004\0--cores\0001\0");
+    Files.writeString(
+        process.resolve("cmdline"), "java\0-Xmx640M\0--executor-id\0004\0--cores\0001\0");
     Files.writeString(
         process.resolve("status"), "Name:\tjava\nVmRSS:\t  1048576 kB\nThreads:\t3\n");
     for (String thread : List.of("java", "rdma-agent-1", "block-manager-s")) {
@@ -28,7 +29,7 @@ class SampleTest {
     Path descriptors = Files.createDirectory(process.resolve("fd"));
     Files.createFile(descriptors.resolve("0"));
     Files.createFile(descriptors.resolve("1"));
-    assertThat(Sample.take(process, 17, 2.5, 640))
+    assertThat(Sample.take(process, 17, 2.5))
         .contains(
             new Sample(
                 2.5,
@@ -44,8 +45,8 @@ class SampleTest {
 
   @Test
   void shouldTakeNoneOfAProcessThatHasEndedOrIsNoExecutor() throws Exception {
-    assertThat(Sample.take(process.resolve("gone"), 17, 1, 640)).isEmpty();
+    assertThat(Sample.take(process.resolve("gone"), 17, 1)).isEmpty();
     Files.writeString(process.resolve("cmdline"), "java\0");
-    assertThat(Sample.take(process, 17, 1, 640)).isEmpty();
+    assertThat(Sample.take(process, 17, 1)).isEmpty();
   }
 }
