@@ -28,7 +28,7 @@ public enum Figure {
   QUARANTINES("quarantines"),
   /** Bytes delivered to tasks by READ. */
   READ("read"),
-  /** Of those by READ, bytes of executors that have ended; only with some. */
+  /** Of those by READ, bytes of executors that have ended. */
   ENDED("ended"),
   /** Bytes of broadcast variables that came by READ, which Spark counts for no task. */
   BROADCAST("broadcast"),

@@ -107,20 +107,15 @@ public class SparkMapOutputs implements MapOutputs {
 
   @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
-    try {
-      Path data = resolver.getDataFile(shuffleId, mapId).toPath();
-      return open(shuffleId, mapId, Option.empty(), data, data);
-    } catch (LinkageError e) {
-      throw withoutNames(e);
-    }
+    return openIn(null, data -> data, shuffleId, mapId);
   }
 
-  private IOException withoutNames(LinkageError e) {
-    missing.take(e);
-    return new IOException("Spark does not name the files of a map output", e);
-  }
-
-  /** Same as {@link #open}, in the directories of another executor. */
+  /**
+   * Same as {@link #open}, of another executor.
+   *
+   * @param others its directories; null for those of this executor
+   * @param place finds the directory of this executor in which a data file counts as one
+   */
   public MapOutput openIn(String[] others, UnaryOperator<Path> place, int shuffleId, long mapId)
       throws IOException {
     try {
@@ -128,7 +123,8 @@ public class SparkMapOutputs implements MapOutputs {
       Path data = resolver.getDataFile(shuffleId, mapId, named).toPath();
       return open(shuffleId, mapId, named, data, place.apply(data));
     } catch (LinkageError e) {
-      throw withoutNames(e);
+      missing.take(e);
+      throw new IOException("Spark does not name the files of a map output", e);
     }
   }
 

@@ -76,10 +76,7 @@ final class RuntimeFigures {
     long broadcastBytes = counters.value(Counter.BROADCAST_BYTES_READ);
     put(figures, Figure.BROADCAST, broadcastBytes);
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ) - broadcastBytes);
-    long endedBytes = counters.value(Counter.ENDED_BYTES_READ);
-    if (endedBytes > 0) {
-      put(figures, Figure.ENDED, endedBytes);
-    }
+    put(figures, Figure.ENDED, counters.value(Counter.ENDED_BYTES_READ));
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
     put(figures, Figure.TCP_FALLBACK, counters.value(Counter.FALLBACK_BYTES_READ));
