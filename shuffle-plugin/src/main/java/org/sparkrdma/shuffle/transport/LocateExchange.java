@@ -458,8 +458,8 @@ final class LocateExchange {
     return late;
   }
 
-  /** The connection is broken: its blocks use TCP. */
-  void fail(FallbackReason reason, String detail) {
+  /** The connection is broken: its blocks use TCP. Returns whether there are some. */
+  boolean fail(FallbackReason reason, String detail) {
     List<BlockRead> blocks = waiting();
     blocks.forEach(context.sinks()::cancel);
     for (OutMessage message : messages) {
@@ -470,5 +470,6 @@ final class LocateExchange {
     for (BlockRead block : blocks) {
       block.fail(reason, detail);
     }
+    return !blocks.isEmpty();
   }
 }

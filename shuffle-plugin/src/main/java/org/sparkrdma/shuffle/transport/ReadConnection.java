@@ -207,11 +207,11 @@ final class ReadConnection extends RdmaConnection {
 
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
-    // The peer may have closed an unused connection.
-    boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !isWorking();
+    // Without open blocks the peer may have ended, or closed an unused connection.
+    boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
       FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
-      exchange.fail(of, detail);
+      unused &= !exchange.fail(of, detail);
       reads.fail(of, detail);
     }
     peers.onBroken(this, unused ? null : reason, detail);

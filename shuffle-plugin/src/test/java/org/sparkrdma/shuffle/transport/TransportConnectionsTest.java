@@ -55,6 +55,20 @@ class TransportConnectionsTest extends TransportFixture {
     assertRight(server, blocks, fetch(reader, server, blocks));
   }
 
+  /** Executors end while others keep connections to them that are idle. */
+  @Test
+  void shouldNotQuarantineAPeerThatEndsWhileNothingIsReadFromIt() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    server.transport().close();
+    awaitCount(reader, Counter.CONNECTIONS_CLOSED, 1);
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
   private static PinnedBudget.Grant takeAll(TestExecutor executor) {
     return executor.budget().tryGrant(executor.budget().availableBytes()).orElseThrow();
   }
