@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -438,8 +440,9 @@ class HostilePeerTest extends TransportFixture {
             changed(locate, 4, 0),
             changed(locate, 4, 2),
             changed(locate, 5, 0xFF),
-            // Negative: time-out, map id, start offset, shuffle id, start and end reduce id.
+            // Negative: time-out, owner, map id, start offset, shuffle id, start and end reduce id.
             changed(locate, 19, 0x80),
+            changed(locate, 23, 0x80),
             changed(locate, 31, 0x80),
             changed(locate, 39, 0x80),
             changed(locate, 43, 0x80),
@@ -447,6 +450,23 @@ class HostilePeerTest extends TransportFixture {
             changed(locate, 51, 0x80),
             // An unknown flag.
             changed(locate, -1, 1)));
+  }
+
+  /** The service names directories of this application's executors only. */
+  @Test
+  void shouldServeNothingOfOwnersThatTheServiceDoesNotKnow() throws Exception {
+    startAndProve(new Options(2));
+    server.outputs().ownedBy(CompletableFuture.failedFuture(new IOException("not registered")));
+    byte[] locate = BarePeer.locate(1, block(0));
+    // Its lowest and its highest byte: executors 7 and 2130706431.
+    for (byte[] foreign : List.of(changed(locate, 20, 8), changed(locate, 23, 0x7F))) {
+      peer.send(foreign);
+      Located.Decoder located = new Located.Decoder().begin(ByteBuffer.wrap(peer.awaitMessage()));
+      assertThat(located.nextExtent()).isTrue();
+      assertThat(located.kind()).isEqualTo(Located.Kind.UNKNOWN);
+    }
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
   @Test
