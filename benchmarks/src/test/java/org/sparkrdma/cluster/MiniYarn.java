@@ -25,20 +25,21 @@ import org.apache.hadoop.yarn.api.records.LogAggregationStatus;
 import org.apache.hadoop.yarn.client.cli.LogsCLI;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
+import org.apache.hadoop.yarn.server.api.AuxiliaryService;
 import org.apache.hadoop.yarn.webapp.util.WebServiceClient;
 import org.apache.spark.deploy.yarn.Client;
+import org.apache.spark.network.yarn.YarnShuffleService;
 
 /**
- * Hadoop in this JVM: HDFS, a ResourceManager and two NodeManagers, whose containers are processes
- * of this machine. A NodeManager ends containers that use more than their memory. Closed by its
- * creator, which ends all containers.
+ * Hadoop in this JVM: HDFS, a ResourceManager and one NodeManager or two, whose containers are
+ * processes of this machine. A single one has Spark's shuffle service. A NodeManager ends
+ * containers that use more than their memory. Closed by its creator, which ends all containers.
  */
 final class MiniYarn implements AutoCloseable {
-  /** Holds an ApplicationMaster and one executor, not two executors. */
-  private static final int NODE_MIB = 4096;
+  /** Half of it holds an ApplicationMaster and one executor, not two executors. */
+  private static final int MIB = 8192;
 
   private static final int ALLOCATION_MIB = 256;
-  private static final int NODES = 2;
   private static final int START_MS = 60_000;
   private static final Duration END_GRACE = Duration.ofSeconds(5);
   private static final long POLL_MS = 100;
@@ -59,21 +60,34 @@ final class MiniYarn implements AutoCloseable {
    *
    * @param directory for its files
    * @param nodeOptions options of the JVMs in the containers of each node, all in one word
+   * @param shuffleServicePort of the shuffle service of a single node
    */
-  static MiniYarn start(Path directory, List<String> nodeOptions) throws Exception {
+  static MiniYarn start(Path directory, List<String> nodeOptions, int shuffleServicePort)
+      throws Exception {
+    int nodes = nodeOptions.size();
     // The clusters put files below this folder, and not below the working directory.
     System.setProperty("test.build.data", directory.resolve("data").toString());
     MiniDFSCluster files =
         new MiniDFSCluster.Builder(new Configuration(), directory.resolve("hdfs").toFile())
             .numDataNodes(1)
             .build();
-    MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, NODES, 1, 1);
+    MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, nodes, 1, 1);
     MiniYarn started =
         new MiniYarn(files, yarn, Files.createDirectory(directory.resolve("hadoop-conf")));
     try {
       files.waitActive();
-      yarn.init(configuration(files));
-      for (int node = 0; node < NODES; node++) {
+      Configuration conf = configuration(files);
+      conf.setInt(YarnConfiguration.YARN_MINICLUSTER_NM_PMEM_MB, MIB / nodes);
+      if (nodes == 1) {
+        conf.set(YarnConfiguration.NM_AUX_SERVICES, "spark_shuffle");
+        conf.setClass(
+            YarnConfiguration.NM_AUX_SERVICES + ".spark_shuffle.class",
+            YarnShuffleService.class,
+            AuxiliaryService.class);
+        conf.setInt("spark.shuffle.service.port", shuffleServicePort);
+      }
+      yarn.init(conf);
+      for (int node = 0; node < nodes; node++) {
         yarn.getNodeManager(node)
             .getConfig()
             .set(YarnConfiguration.NM_ADMIN_USER_ENV, environment(nodeOptions.get(node)));
@@ -98,7 +112,6 @@ final class MiniYarn implements AutoCloseable {
     Configuration conf = new YarnConfiguration();
     conf.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, files.getURI().toString());
     conf.setBoolean(YarnConfiguration.YARN_MINICLUSTER_CONTROL_RESOURCE_MONITORING, true);
-    conf.setInt(YarnConfiguration.YARN_MINICLUSTER_NM_PMEM_MB, NODE_MIB);
     conf.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, ALLOCATION_MIB);
     conf.setBoolean(YarnConfiguration.NM_PMEM_CHECK_ENABLED, true);
     // By default the check leaves it to control groups, which these containers do not have.

@@ -69,7 +69,8 @@ class YarnIT {
             directory,
             List.of(
                 JVM + "-Dspark.shuffle.rdma.engine=soft",
-                JVM + "-Dspark.shuffle.rdma.engine=disni"));
+                JVM + "-Dspark.shuffle.rdma.engine=disni"),
+            0);
     job = JobFixture.prepare(directory);
     sparkConf = Files.createDirectory(directory.resolve("spark-conf"));
     Files.writeString(
@@ -189,6 +190,49 @@ class YarnIT {
     assertThat(result.answer()).isEqualTo(job.wide());
     assertThat(result.removedExecutors()).hasSize(1);
     assertThat(result.counter("rdma.bytes.read")).isPositive();
+  }
+
+  /** Four containers of one NodeManager, which has the shuffle service. Prints times to compare. */
+  @ParameterizedTest
+  @Tag("nightly")
+  @ValueSource(strings = {"auto", "off", "vanilla"})
+  void shouldReadBlocksOfEndedContainersByRead(String mode) throws Exception {
+    int port = StandaloneCluster.freePort();
+    MiniYarn twoNodes = yarn;
+    Path own = Files.createTempDirectory(directory, mode);
+    try (MiniYarn oneNode = MiniYarn.start(own, List.of(JVM), port)) {
+      yarn = oneNode;
+      boolean vanilla = mode.equals("vanilla");
+      Application application =
+          run(
+              "client",
+              "stages",
+              "spark.executor.memory=512m",
+              "spark.executor.memoryOverhead=768m",
+              "spark.shuffle.rdma.engine=soft",
+              "spark.shuffle.rdma.mode=" + (vanilla ? "off" : mode),
+              "spark.plugins=" + ExecutorChecks.class.getName() + (vanilla ? "" : "," + PLUG_IN),
+              "spark.shuffle.service.enabled=true",
+              "spark.shuffle.service.port=" + port,
+              "spark.dynamicAllocation.enabled=true",
+              "spark.dynamicAllocation.initialExecutors=4",
+              "spark.dynamicAllocation.minExecutors=2",
+              "spark.dynamicAllocation.maxExecutors=4",
+              "spark.dynamicAllocation.executorIdleTimeout=1s");
+      JobResult result = application.result();
+      System.out.println(
+          mode + application.driver().lines().filter(line -> line.startsWith("stages=")).toList());
+      assertThat(result.answer().subList(0, 8)).isEqualTo(job.small());
+      assertThat(result.answer().subList(8, 16)).isEqualTo(job.small());
+      assertThat(result.failedTasks()).isZero();
+      if (mode.equals("auto")) {
+        long tcp = result.counter("tcp.bytes.read");
+        assertThat(result.counter("ended.bytes.read")).isGreaterThan(9 * tcp);
+        assertThat(application.logs()).doesNotContain("Quarantining");
+      }
+    } finally {
+      yarn = twoNodes;
+    }
   }
 
   /** Maximum of what an executor had pinned, from the driver's line about the application. */

@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,6 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
@@ -28,6 +30,7 @@ import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -43,6 +46,8 @@ public final class ClusterJob {
 
   /** Tasks that return at once; with that many each executor gets some. */
   private static final int QUESTIONS = 20;
+
+  private static final long POLL_NS = 10_000_000;
 
   private ClusterJob() {}
 
@@ -75,6 +80,7 @@ public final class ClusterJob {
             case "all" -> all(spark, events);
             case "shuffle" -> shuffle(spark, events, Shuffle.SMALL);
             case "memory" -> memory(spark, events);
+            case "stages" -> stages(spark, events);
             case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
             case "limit" -> repeatAfterAKill(spark, events);
@@ -187,6 +193,68 @@ public final class ClusterJob {
     }
   }
 
+  /** Jobs of two and of five stages, with the answer of "shuffle"; prints their time. */
+  private static JobResult stages(JavaSparkContext spark, ExecutorEvents events) throws Exception {
+    List<String> answers = new ArrayList<>();
+    for (int shuffles : List.of(1, 4)) {
+      waitUntilEmpty(spark);
+      long waitedMs = -events.waitedMs();
+      long startNs = System.nanoTime();
+      answers.addAll(answerAmidChanges(spark, Shuffle.SMALL, shuffles));
+      double seconds = (System.nanoTime() - startNs) / 1e9;
+      waitUntilEmpty(spark);
+      waitedMs += events.waitedMs();
+      System.out.printf("stages=%d seconds=%.1f waitedMs=%d%n", shuffles + 1, seconds, waitedMs);
+    }
+    return result(spark, events, answers);
+  }
+
+  /**
+   * Each map stage begins on four executors, and ends when dynamic allocation has ended two: its
+   * tasks wait for a file, the first one for another.
+   */
+  private static List<String> answerAmidChanges(
+      JavaSparkContext spark, Shuffle shuffle, int shuffles) throws Exception {
+    String files = Files.createTempDirectory("stages").toString();
+    JavaPairRDD<Integer, byte[]> read = written(spark, shuffle);
+    for (int i = 0; i < shuffles; i++) {
+      String begin = files + "/begin" + i;
+      String end = files + "/end" + i;
+      read =
+          JavaPairRDD.fromJavaRDD(
+                  read.mapPartitionsWithIndex(
+                      (index, records) -> {
+                        awaitFile(Path.of(index == 0 ? end : begin));
+                        return records;
+                      },
+                      false))
+              // Another number than in the stage before, so that each task reads from all.
+              .partitionBy(new HashPartitioner(shuffle.reducers() + shuffles - 1 - i));
+    }
+    JavaFutureAction<List<String>> answer =
+        read.mapPartitionsWithIndex((index, all) -> List.of(summary(index, all)).iterator(), false)
+            .collectAsync();
+    for (int i = 0; i < shuffles; i++) {
+      awaitExecutors(spark, 4);
+      Files.createFile(Path.of(files, "begin" + i));
+      awaitExecutors(spark, 2);
+      Files.createFile(Path.of(files, "end" + i));
+    }
+    return answer.get();
+  }
+
+  private static void awaitFile(Path file) {
+    while (!Files.exists(file)) {
+      LockSupport.parkNanos(POLL_NS);
+    }
+  }
+
+  private static void awaitExecutors(JavaSparkContext spark, int executors) {
+    while (spark.sc().getExecutorIds().size() != executors) {
+      LockSupport.parkNanos(POLL_NS);
+    }
+  }
+
   /** Ends an executor when some reducers of the job have ended. */
   private static <T> JobResult end(
       JavaSparkContext spark, ExecutorEvents events, Question<T> identity, Consumer<T> end) {
@@ -200,16 +268,18 @@ public final class ClusterJob {
 
   /** Number of records of each reducer, and the sum of their checksums. */
   private static List<String> answer(JavaSparkContext spark, Shuffle shuffle) {
-    int records = shuffle.records();
-    int bytes = shuffle.bytes();
-    JavaPairRDD<Integer, byte[]> written =
-        spark
-            .parallelize(IntStream.range(0, shuffle.maps()).boxed().toList(), shuffle.maps())
-            .flatMapToPair(map -> records(map, records, bytes));
-    return written
+    return written(spark, shuffle)
         .partitionBy(new HashPartitioner(shuffle.reducers()))
         .mapPartitionsWithIndex((index, read) -> List.of(summary(index, read)).iterator(), false)
         .collect();
+  }
+
+  private static JavaPairRDD<Integer, byte[]> written(JavaSparkContext spark, Shuffle shuffle) {
+    int records = shuffle.records();
+    int bytes = shuffle.bytes();
+    return spark
+        .parallelize(IntStream.range(0, shuffle.maps()).boxed().toList(), shuffle.maps())
+        .flatMapToPair(map -> records(map, records, bytes));
   }
 
   private static Iterator<Tuple2<Integer, byte[]>> records(int map, int records, int bytes) {
