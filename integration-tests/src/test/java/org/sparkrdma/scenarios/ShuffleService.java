@@ -3,6 +3,8 @@ package org.sparkrdma.scenarios;
 
 import com.codahale.metrics.Meter;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkConf;
@@ -32,7 +34,7 @@ public final class ShuffleService implements AutoCloseable {
   private final TransportContext context;
   private final TransportServer server;
   private final AtomicInteger directoriesAsked = new AtomicInteger();
-  private volatile boolean silent;
+  private volatile int delaySeconds;
 
   private ShuffleService(TransportConf conf, boolean rejectsMerged) throws IOException {
     merging = new Merging(conf, rejectsMerged);
@@ -43,8 +45,9 @@ public final class ShuffleService implements AutoCloseable {
               BlockTransferMessage message, TransportClient client, RpcResponseCallback answer) {
             if (message instanceof GetLocalDirsForExecutors) {
               directoriesAsked.incrementAndGet();
-            }
-            if (!silent || !(message instanceof GetLocalDirsForExecutors)) {
+              CompletableFuture.delayedExecutor(delaySeconds, TimeUnit.SECONDS)
+                  .execute(() -> super.handleMessage(message, client, answer));
+            } else {
               super.handleMessage(message, client, answer);
             }
           }
@@ -78,9 +81,9 @@ public final class ShuffleService implements AutoCloseable {
     return directoriesAsked.get();
   }
 
-  /** Answers no requests for directories of executors from now on. */
-  public void nameNoDirectories() {
-    silent = true;
+  /** Delays answers to requests for directories of executors from now on. */
+  public void nameDirectoriesAfter(int seconds) {
+    delaySeconds = seconds;
   }
 
   /** Requested merged chunks. */

@@ -15,7 +15,9 @@ import scala.Option;
  * application.
  */
 public final class StandaloneCluster implements AutoCloseable {
+  /** For each core, so that an executor may have one. */
   private static final int MEMORY_MB = 1_024;
+
   private static final int ANY_PORT = 0;
 
   private final SparkConf conf;
@@ -46,7 +48,7 @@ public final class StandaloneCluster implements AutoCloseable {
             ANY_PORT,
             ANY_PORT,
             cores,
-            MEMORY_MB,
+            MEMORY_MB * cores,
             new String[] {master},
             workDirectory,
             // Several Workers in one JVM need different names.

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory
 /** The log of all processes of a run, while this project logs at DEBUG. Confined to one thread. */
 private[scenarios] object DebugLog {
   private val Ours = "org.sparkrdma"
-  private val log = Path.of(sys.env("IT_LOG"))
+  val log: Path = Path.of(sys.env("IT_LOG"))
 
   /** Executors log at DEBUG from their start on. */
   def setOn(conf: SparkConf): SparkConf =
@@ -29,8 +29,13 @@ private[scenarios] object DebugLog {
       require(isOn.size == 2 && isOn.values.forall(identity), isOn)
       val length = Files.size(log)
       work
-      val bytes = Files.readAllBytes(log)
-      new String(bytes, length.toInt, bytes.length - length.toInt, "UTF-8").linesIterator.toSeq
+      linesSince(length)
     } finally Configurator.setLevel(Ours, Level.INFO)
+  }
+
+  /** All lines that were logged since the log had a length. */
+  def linesSince(length: Long): Seq[String] = {
+    val bytes = Files.readAllBytes(log)
+    new String(bytes, length.toInt, bytes.length - length.toInt, "UTF-8").linesIterator.toSeq
   }
 }

@@ -3,6 +3,7 @@ package org.sparkrdma.scenarios
 
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.Arrays
 import java.util.concurrent.locks.LockSupport
 
 import scala.concurrent.Await
@@ -13,7 +14,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import org.apache.spark.HashPartitioner
-import org.apache.spark.SparkContext
+import org.apache.spark.SparkConf
 import org.apache.spark.rdd.RDD
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
@@ -27,6 +28,10 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
 
   private val Executors = 4
+  private val Host = "127.0.0.1"
+
+  /** A line of this project; it logs no name of its package. */
+  private val OurWarning = "\\S+ \\d+ (WARN|ERROR) .*(RDMA|READ|TCP|peer).*"
 
   /** Part of the bytes of ended executors that must come by READ. */
   private val ByRead = 0.9
@@ -63,33 +68,86 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     }
   }
 
-  test("should read blocks of executors that dynamic allocation has ended by READ") {
-    allocated() { (cluster, service, shuffled) =>
-      // As a standalone Worker does.
-      endedFiles(cluster).filter(_.toString.contains(".checksum.")).foreach(Files.delete)
-      // Each collect is a new stage, which reads the same map outputs.
-      for (_ <- 1 to 5) {
-        assert(FaultJob.answer(shuffled) === expected)
+  for (mode <- Seq("auto", "off", "vanilla")) {
+    // The others are there to compare the time with, of which executors need most to start and end.
+    val tags = if (mode == "auto") Nil else Seq(Nightly)
+    test(
+      s"should answer while executors of a Worker with the service end, in mode $mode",
+      tags: _*
+    ) {
+      val job = FaultJob.Many
+      val right = total(FaultJob.vanillaAnswer(job))
+      val conf = Clusters.soft().set("spark.shuffle.rdma.mode", mode)
+      onWorker(if (mode == "vanilla") Clusters.vanilla() else conf) { cluster =>
+        val logged = Files.size(DebugLog.log)
+        for (shuffles <- Seq(1, 4)) {
+          val waitedMs = cluster.log.fetchWaitMs
+          val (answer, seconds) = timed(answerAmidChanges(cluster, job, shuffles))
+          assert(total(answer) === right)
+          assertNothingRetried(cluster)
+          val wait = cluster.log.fetchWaitMs - waitedMs
+          info(f"${shuffles + 1} stages: $seconds%.1f s, fetch wait $wait ms")
+        }
+        if (mode == "auto") {
+          assertEndedByRead(cluster.answering())
+          assert(DebugLog.linesSince(logged).filter(_.matches(OurWarning)) === Nil)
+        }
       }
-      val read = cluster.answering()
-      val ended = read.counter("ended.bytes.read")
-      assert(ended > 0, read)
-      assert(service.bytesServed <= (1 - ByRead) * (ended + service.bytesServed), read)
-      assert(read.counter("verify.unverified") === 0, read)
-      assert(read.counter("peers.quarantined") === 0, read)
-      assertNothingRetried(cluster)
     }
   }
 
-  test("should give the vanilla answer when the service never names directories") {
+  private def total(answer: Seq[(Int, Long)]): (Int, Long) =
+    answer.map(_._1).sum -> answer.map(_._2).sum
+
+  /** Assumes blocks of one length. Executors that have just started have no RDMA yet. */
+  private def assertEndedByRead(read: Traffic): Unit = {
+    val ended = read.counter("ended.bytes.read")
+    val fallback = (read.fallbacks - "unavailable").values.sum
+    val blocks = read.counter("rdma.blocks.read") + read.counter("tcp.blocks.read")
+    val byTcp = fallback * (read.rdmaBytes + read.tcpBytes) / blocks
+    info(s"of ended executors by READ: $ended bytes, by TCP at most $byTcp")
+    assert(ended > 0, read)
+    assert(byTcp <= (1 - ByRead) * (ended + byTcp), read)
+    assert(read.counter("peers.quarantined") === 0, read)
+    // The Worker has deleted the checksums.
+    assert(read.counter("verify.unverified") === 0, read)
+  }
+
+  /** The answer of a job each of whose map stages begins on four executors, and ends when dynamic
+    * allocation has ended two.
+    */
+  private def answerAmidChanges(cluster: SparkCluster, job: FaultJob, shuffles: Int) = {
+    val files = Files.createTempDirectory("stages")
+    def held(stage: Int, read: RDD[(Int, Array[Byte])]) =
+      ShuffleServiceSuite.held(read, job.reducers, s"$files/begin$stage", s"$files/end$stage")
+    val maps = cluster.sc.parallelize(0 until job.maps, job.maps).flatMap(job.recordsOf(_))
+    val last = (1 until shuffles).foldLeft(held(0, maps)) { (read, stage) =>
+      held(stage, read.map { case (_, bytes) => Arrays.hashCode(bytes) -> bytes })
+    }
+    val answer = Future(FaultJob.answer(last))
+    for (stage <- 0 until shuffles) {
+      SparkInternals.awaitExecutors(cluster.sc, Executors)
+      Files.createFile(files.resolve(s"begin$stage"))
+      eventually(assert(SparkInternals.executorIds(cluster.sc).size === 2))
+      Files.createFile(files.resolve(s"end$stage"))
+    }
+    Await.result(answer, Duration(120, "s"))
+  }
+
+  test("should give the vanilla answer when the service names directories late or never") {
     allocated() { (cluster, service, shuffled) =>
-      service.nameNoDirectories()
+      service.nameDirectoriesAfter(10_000)
       val (answer, seconds) = timed(FaultJob.answer(shuffled))
       assert(answer === expected)
       assert(service.directoriesAsked > 0)
       assert(cluster.answering().counter("ended.bytes.read") === 0)
       assert(service.bytesServed > 0)
       assert(seconds < 60)
+      service.nameDirectoriesAfter(2)
+      eventually {
+        assert(FaultJob.answer(shuffled) === expected)
+        assert(cluster.answering().counter("ended.bytes.read") > 0)
+      }
       assertNothingRetried(cluster)
     }
   }
@@ -114,21 +172,27 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     allocated() { (cluster, _, shuffled) =>
       // Spark computes again what the service cannot send.
       val files = endedFiles(cluster).filter(_.toString.endsWith(".data"))
-      assert(files.nonEmpty)
-      files.take(1).foreach(Files.delete)
-      files.slice(1, 2).foreach(file => file.toFile.setReadable(false, false): Unit)
+      Files.delete(files(0))
+      // Without permission root would read them.
+      Files.delete(files(1))
+      Files.createDirectory(files(1))
+      val directory = files(2).getParent
+      Files.move(directory, directory.resolveSibling("moved"))
+      Files.createFile(directory)
       assert(FaultJob.answer(shuffled) === expected)
     }
   }
 
-  test("should give the vanilla answer when the stand-in is killed while it serves") {
+  test(
+    "should give the vanilla answer when the stand-in, and then all of the host, is killed while it serves"
+  ) {
     allocated() { (cluster, _, shuffled) =>
-      val pid = cluster.sc
-        .parallelize(Seq(0), 1)
-        .map(_ => ProcessHandle.current().pid())
-        .collect()
-        .head
-      cluster.sc.addSparkListener(new ExecutorKiller(pid, afterReducers = 2))
+      def live = cluster.sc.parallelize(0 until 20, 20).map(_ => ProcessHandle.current().pid())
+      def killOnce(pid: Long) =
+        cluster.sc.addSparkListener(new ExecutorKiller(pid, afterReducers = 2))
+      killOnce(live.first())
+      assert(FaultJob.answer(shuffled) === expected)
+      live.distinct().collect().foreach(killOnce)
       assert(FaultJob.answer(shuffled) === expected)
       assert(FaultJob.answer(shuffled) === expected)
     }
@@ -139,16 +203,9 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       body: (SparkCluster, ShuffleService, RDD[(Int, Array[Byte])]) => Unit
   ): Unit = {
     assert(expected.nonEmpty)
-    val conf = Clusters
-      .soft()
+    val conf = allocating(Clusters.soft())
       .setMaster(s"local-cluster[$Executors,1,1024]")
-      .set("spark.shuffle.service.enabled", "true")
       .set("spark.shuffle.io.retryWait", "1s")
-      .set("spark.dynamicAllocation.enabled", "true")
-      .set("spark.dynamicAllocation.initialExecutors", Executors.toString)
-      .set("spark.dynamicAllocation.maxExecutors", Executors.toString)
-      .set("spark.dynamicAllocation.minExecutors", "2")
-      .set("spark.dynamicAllocation.executorIdleTimeout", "1s")
       // Those that have ended are not replaced during a test.
       .set("spark.dynamicAllocation.schedulerBacklogTimeout", "10min")
     Using.resource(ShuffleService.start(conf, false)) { service =>
@@ -156,7 +213,10 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       Using.resource(SparkCluster.start(conf, 1)) { cluster =>
         val begin = Files.createTempFile("maps", ".begin")
         Files.delete(begin)
-        val shuffled = ShuffleServiceSuite.heldMaps(cluster.sc, begin.toString)
+        val job = FaultJob.Usual
+        val maps = cluster.sc.parallelize(0 until job.maps, job.maps).flatMap(job.recordsOf(_))
+        val shuffled =
+          ShuffleServiceSuite.held(maps, job.reducers, begin.toString, begin.toString)
         val first = Future(FaultJob.answer(shuffled))
         SparkInternals.awaitExecutors(cluster.sc, Executors)
         Files.createFile(begin)
@@ -164,6 +224,29 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
         eventually(assert(SparkInternals.executorIds(cluster.sc).size === 2))
         body(cluster, service, shuffled)
       }
+    }
+  }
+
+  private def allocating(conf: SparkConf): SparkConf =
+    conf
+      .set("spark.shuffle.service.enabled", "true")
+      .set("spark.dynamicAllocation.enabled", "true")
+      .set("spark.dynamicAllocation.initialExecutors", Executors.toString)
+      .set("spark.dynamicAllocation.maxExecutors", Executors.toString)
+      .set("spark.dynamicAllocation.minExecutors", "2")
+      .set("spark.dynamicAllocation.executorIdleTimeout", "1s")
+
+  /** A standalone cluster of one Worker with the service, for all executors. */
+  private def onWorker(shuffle: SparkConf)(body: SparkCluster => Unit): Unit = {
+    val conf = allocating(shuffle)
+      .set("spark.shuffle.service.port", FreePort.choose().toString)
+      .set("spark.shuffle.service.db.enabled", "false")
+      .set("spark.executor.cores", "1")
+    Using.resource(new StandaloneCluster(conf)) { standalone =>
+      val master = standalone.startMaster(Host, 0)
+      val directory = Files.createTempDirectory("worker").toString
+      standalone.startWorker(master, Host, Executors, directory)
+      Using.resource(SparkCluster.start(conf.setMaster(master), 1))(body)
     }
   }
 
@@ -197,17 +280,23 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
 private object ShuffleServiceSuite {
   private val PauseNs = 10_000_000L
 
-  /** The shuffle of a job whose map tasks wait for a file, so that each executor has some. */
-  def heldMaps(sc: SparkContext, begin: String): RDD[(Int, Array[Byte])] = {
-    val job = FaultJob.Usual
+  /** A shuffle whose map tasks wait for a file, so that each executor has some, and the first one
+    * for another.
+    */
+  def held(
+      read: RDD[(Int, Array[Byte])],
+      reducers: Int,
+      begin: String,
+      end: String
+  ): RDD[(Int, Array[Byte])] = {
     val pauseNs = PauseNs
-    sc.parallelize(0 until job.maps, job.maps)
-      .flatMap { map =>
-        while (!Files.exists(Path.of(begin))) {
+    read
+      .mapPartitionsWithIndex { (index, records) =>
+        while (!Files.exists(Path.of(if (index == 0) end else begin))) {
           LockSupport.parkNanos(pauseNs)
         }
-        job.recordsOf(map)
+        records
       }
-      .partitionBy(new HashPartitioner(job.reducers))
+      .partitionBy(new HashPartitioner(reducers))
   }
 }
