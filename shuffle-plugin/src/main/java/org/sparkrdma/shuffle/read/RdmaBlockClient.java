@@ -197,19 +197,23 @@ public final class RdmaBlockClient extends BlockStoreClient {
       begin(request, found.join(), true);
       return;
     }
-    var unused = found.thenAccept(endpoint -> beginLater(request, endpoint));
+    var unused =
+        found
+            .thenAccept(endpoint -> begin(request, endpoint, false))
+            .exceptionally(failure -> failLater(request, failure.getCause()));
   }
 
   /** On the directory's thread, where nobody sees an error, but each block needs an answer. */
-  private void beginLater(FetchRequest request, Optional<Endpoint> endpoint) {
-    try {
-      begin(request, endpoint, false);
-    } catch (RuntimeException | LinkageError e) {
-      if (e instanceof LinkageError missing) {
-        context.missing().take(missing);
-      }
-      request.failRest(FallbackReason.UNAVAILABLE, e.toString());
+  private Void failLater(FetchRequest request, Throwable cause) {
+    if (cause instanceof LinkageError missing) {
+      context.missing().take(missing);
+    } else if (cause instanceof VirtualMachineError) {
+      // The future keeps it from its thread.
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, cause);
     }
+    request.failRest(FallbackReason.UNAVAILABLE, cause.toString());
+    return null;
   }
 
   /**

@@ -109,6 +109,31 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(context.missing().any()).isTrue();
   }
 
+  /** Otherwise the future keeps it: the executor goes on, and its task waits for ever. */
+  @Test
+  void shouldGiveAFatalErrorOnTheDirectorysThreadToTheHandlerOfUncaughtErrors() throws Exception {
+    Error fatal = new OutOfMemoryError("thrown by the test");
+    transport.fetched =
+        request -> {
+          throw fatal;
+        };
+    List<Throwable> uncaught = new ArrayList<>();
+    CompletableFuture<Optional<Endpoint>> found = new CompletableFuture<>();
+    fetchThrough(() -> found, "shuffle_0_11_3");
+    CompletableFuture<Optional<Endpoint>> failed = new CompletableFuture<>();
+    fetchThrough(() -> failed.thenCompose(x -> found), "shuffle_0_12_3");
+    Thread directory =
+        new Thread(
+            () -> {
+              found.complete(Optional.of(PEER));
+              failed.completeExceptionally(fatal);
+            });
+    directory.setUncaughtExceptionHandler((thread, e) -> uncaught.add(e));
+    directory.start();
+    directory.join();
+    assertThat(uncaught).containsExactly(fatal, fatal);
+  }
+
   @Test
   void shouldNotTakeAFailedInitializerOfTheJobForAMissingMember() {
     assertThat(context.missing().take(new ExceptionInInitializerError("of the job"))).isFalse();
