@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -92,9 +93,10 @@ final class ReadConnection extends RdmaConnection {
       markBroken(FallbackReason.REFUSED, "the reply has no valid proof");
       return;
     }
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     postReceive(buffer);
-    sendSetup(1, handshake.writeConfirm(exchange.bytes(1)), nowNs);
     if (!hasEnded()) {
+      sendSetup(1, handshake.writeConfirm(exchange.bytes(1)), nowNs);
       move(State.ESTABLISHED);
       peers.onEstablished(this, nowNs);
     }

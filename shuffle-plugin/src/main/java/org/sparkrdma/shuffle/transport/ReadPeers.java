@@ -160,7 +160,6 @@ final class ReadPeers {
     attempts--;
     peer.needsNoConnection();
     established.put(peer.endpoint().incarnation(), connection);
-    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     while (!peer.waiting().isEmpty() && connection.isUsable()) {
       Peer.Waiting next = peer.waiting().poll();
       connection.fetch(next.request(), next.from(), nowNs);

@@ -152,6 +152,7 @@ final class ServeConnection extends RdmaConnection {
 
   private void onConfirm(int buffer, ByteBuffer message, long nowNs) throws VerbsException {
     handshake.takeConfirm(message);
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     postReceive(buffer);
     if (hasEnded()) {
       return;
@@ -161,7 +162,6 @@ final class ServeConnection extends RdmaConnection {
     }
     move(State.ESTABLISHED);
     lastUsedNs = nowNs;
-    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
   }
 
   /** Handles requests that waited, while there are buffers and room for their answers. */

@@ -89,9 +89,17 @@ class DeviceFailureTest extends ScriptedExecutors {
     requireEffect(failure.effect(), reader);
     library.reset();
     awaitReads(reader, server, blocks);
+    while (failure.effect() == Effect.RECONNECTS
+        && (openConnections(reader) != 1 || openConnections(server) != 1)) {
+      Thread.onSpinWait();
+    }
     assertThat(reader.outOfService()).isEmpty();
     assertThat(server.outOfService()).isEmpty();
     assertAgentsIdle();
+  }
+
+  private static long openConnections(TestExecutor end) {
+    return end.count(Counter.CONNECTIONS_ESTABLISHED) - end.count(Counter.CONNECTIONS_CLOSED);
   }
 
   private void requireStartOnATrustedFabricOnly(List<BlockRange> blocks) throws Exception {
