@@ -144,21 +144,28 @@ public final class FetchRequest {
     try {
       listener.onBlockFetchSuccess(names[index], block);
     } catch (RuntimeException | LinkageError e) {
-      if (e instanceof LinkageError error) {
-        context.missing().take(error);
+      if (e instanceof LinkageError error && context.missing().take(error)) {
+        // Spark keeps a block after its last call of the plug-in, so it has not taken this one.
+        countAsTcp(block);
+        fallBack(index, FallbackReason.UNAVAILABLE, e.toString());
+      } else {
+        // A second success could make Spark read the block twice.
+        listener.onBlockFetchFailure(names[index], e);
       }
-      // A second success could make Spark read the block twice.
-      listener.onBlockFetchFailure(names[index], e);
     }
   }
 
   /** Hands a block to TCP, unless it is settled. */
   public void onFailed(int index, FallbackReason reason, String detail) {
     if (settle(index, 0, 0)) {
-      BitSet one = new BitSet(index + 1);
-      one.set(index);
-      context.fallback().fetch(this, one, reason, detail);
+      fallBack(index, reason, detail);
     }
+  }
+
+  private void fallBack(int index, FallbackReason reason, String detail) {
+    BitSet one = new BitSet(index + 1);
+    one.set(index);
+    context.fallback().fetch(this, one, reason, detail);
   }
 
   /** Hands all blocks that are not settled to TCP, in one request. */

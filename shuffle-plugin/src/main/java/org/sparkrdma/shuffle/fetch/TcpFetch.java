@@ -16,6 +16,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
  */
 public final class TcpFetch implements BlockFetchingListener {
   private final FetchContext context;
+  private final BlockManagerAddress peer;
   private final int stage;
   private final BlockFetchingListener listener;
   private final boolean fallback;
@@ -27,11 +28,13 @@ public final class TcpFetch implements BlockFetchingListener {
 
   TcpFetch(
       FetchContext context,
+      BlockManagerAddress peer,
       int stage,
       String[] blockIds,
       BlockFetchingListener listener,
       boolean fallback) {
     this.context = context;
+    this.peer = peer;
     this.stage = stage;
     this.listener = listener;
     this.fallback = fallback;
@@ -40,7 +43,8 @@ public final class TcpFetch implements BlockFetchingListener {
 
   /**
    * Fetches blocks by Spark's client, which may connect on the caller's thread. Each gets one
-   * answer, also when the client throws.
+   * answer, also when the client throws. Where a member of Spark is missing, Spark's client answers
+   * its listener itself.
    *
    * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
    * @param files for blocks that Spark wants on disk; null for memory
@@ -57,11 +61,9 @@ public final class TcpFetch implements BlockFetchingListener {
     if (blockIds.length == 0) {
       return;
     }
-    TcpFetch answers = new TcpFetch(context, stage, blockIds, listener, fallback);
+    TcpFetch answers = new TcpFetch(context, peer, stage, blockIds, listener, fallback);
     try {
-      context
-          .spark()
-          .fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, answers, files);
+      ask(context, peer, blockIds, context.missing().any() ? listener : answers, files);
     } catch (Exception | LinkageError e) {
       // Spark's client throws checked exceptions, too.
       if (e instanceof InterruptedException) {
@@ -69,6 +71,17 @@ public final class TcpFetch implements BlockFetchingListener {
       }
       answers.failRest(e);
     }
+  }
+
+  private static void ask(
+      FetchContext context,
+      BlockManagerAddress peer,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    context
+        .spark()
+        .fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, listener, files);
   }
 
   /** Fails every block that has no answer yet. */
@@ -92,12 +105,20 @@ public final class TcpFetch implements BlockFetchingListener {
 
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    long blockBytes = buffer.size();
-    if (close(blockId, blockBytes)) {
-      context.counters().increment(Counter.TCP_BLOCKS_READ);
-      context.counters().add(Counter.TCP_BYTES_READ, blockBytes);
-      context.counters().add(Counter.FALLBACK_BYTES_READ, fallback ? blockBytes : 0);
-      listener.onBlockFetchSuccess(blockId, buffer);
+    try {
+      long blockBytes = buffer.size();
+      if (close(blockId, blockBytes)) {
+        context.counters().increment(Counter.TCP_BLOCKS_READ);
+        context.counters().add(Counter.TCP_BYTES_READ, blockBytes);
+        context.counters().add(Counter.FALLBACK_BYTES_READ, fallback ? blockBytes : 0);
+        listener.onBlockFetchSuccess(blockId, buffer);
+      }
+    } catch (LinkageError e) {
+      if (!context.missing().take(e)) {
+        throw e;
+      }
+      // Spark's client answers its listener itself; its connection is open.
+      ask(context, peer, new String[] {blockId}, listener, null);
     }
   }
 

@@ -52,6 +52,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
     CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage);
   }
 
+  private static final String[] NONE = {};
+
   private final FetchContext context;
   private final Supplier<BlockTransport> transport;
   private final Endpoints directory;
@@ -123,13 +125,17 @@ public final class RdmaBlockClient extends BlockStoreClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    // From the first block that another object answers on, none may be asked for here once more.
-    boolean handedOver = false;
+    if (context.missing().any()) {
+      context.spark().fetchBlocks(host, port, executorId, blockIds, listener, files);
+      return;
+    }
+    // Blocks that no other object answers; only they may be asked for once more here.
+    String[] open = blockIds;
     try {
       ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
       if (draining.get() || (reader == null && !forTasks)) {
-        handedOver = true;
+        open = NONE;
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
         return;
       }
@@ -139,7 +145,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
         for (int i = 0; i < blockIds.length; i++) {
           context.counters().fellBack(reason);
         }
-        handedOver = true;
+        open = NONE;
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, isUsed);
         return;
       }
@@ -155,20 +161,20 @@ public final class RdmaBlockClient extends BlockStoreClient {
         List<String> parsed = new ArrayList<>(Arrays.asList(names));
         parsed.removeAll(Set.copyOf(others));
         names = parsed.toArray(String[]::new);
-        handedOver = true;
+        open = names;
         String[] rest = others.toArray(String[]::new);
         TcpFetch.fetch(context, peer, task.stage(), rest, listener, null, false);
       }
       if (names.length > 0) {
         FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);
-        handedOver = true;
+        open = NONE;
         begin(request, peer, task.stage());
       }
     } catch (LinkageError e) {
-      if (!context.missing().take(e) || handedOver) {
+      if (!context.missing().take(e) || open.length == 0) {
         throw e;
       }
-      context.spark().fetchBlocks(host, port, executorId, blockIds, listener, files);
+      context.spark().fetchBlocks(host, port, executorId, open, listener, files);
     }
   }
 

@@ -28,6 +28,7 @@ public class TcpFetchStress {
   private final TcpFetch tcp =
       new TcpFetch(
           new FetchContext(null, null, counters, false, 1, new FallbackLog()),
+          new BlockManagerAddress("7", "host", 1),
           0,
           new String[] {"0"},
           answers,

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockPushingListener;
@@ -19,6 +20,8 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.shuffle.protocol.MergeStatuses;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -27,6 +30,7 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -80,7 +84,14 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(listener.awaitAnswers(2)).containsExactlyInAnyOrder("shuffle_0_11_3", "rdd_1_2");
     assertThat(spark.blocksFetched()).isEqualTo(2);
     assertThat(context.missing().reason().orElseThrow()).contains("Spark 4", "X.gone()");
+    isUp = false;
+    fetch("shuffle_0_12_3");
+    listener.awaitAnswers(3);
+    assertThat(counters.value(FallbackReason.UNAVAILABLE)).as("not counted").isEqualTo(1);
+  }
 
+  @Test
+  void shouldFetchByTcpWhatALinkageErrorOfTheTransportLeavesOpen() throws InterruptedException {
     transport.fetched =
         request -> {
           request.onFetched(0, FetchedBlock.empty());
@@ -88,9 +99,36 @@ class RdmaBlockClientTest extends BlockClientFixture {
         };
     rdmaIsUp();
     fetch("shuffle_0_12_3", "shuffle_0_13_3");
-    assertThat(listener.awaitAnswers(4)).endsWith("shuffle_0_12_3", "shuffle_0_13_3");
-    assertThat(spark.blocksFetched()).isEqualTo(3);
+    assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_12_3", "shuffle_0_13_3");
+    assertThat(spark.blocksFetched()).isEqualTo(1);
     assertThat(listener.failures()).isEmpty();
+  }
+
+  /** As where the call of Spark's listener cannot be linked: it has not taken the block. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldLetSparkAnswerWhatThePluginCannot(boolean up) throws InterruptedException {
+    AtomicInteger calls = new AtomicInteger();
+    RecordingListener broken =
+        new RecordingListener(
+            (blockId, buffer) -> {
+              if (calls.getAndIncrement() == 0) {
+                throw new NoSuchMethodError("gone");
+              }
+            });
+    rdmaIsUp();
+    isUp = up;
+    client()
+        .fetchBlocks(
+            HOST, 7_337, "7", new String[] {"shuffle_0_1_0", "shuffle_0_2_0"}, broken, null);
+    if (up) {
+      transport.requests.get(0).onFetched(0, FetchedBlock.empty());
+      transport.requests.get(0).onFetched(1, FetchedBlock.empty());
+    }
+    assertThat(broken.awaitAnswers(2)).hasSize(2).doesNotHaveDuplicates();
+    assertThat(broken.failures()).isEmpty();
+    assertThat(context.missing().any()).isTrue();
+    assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(up ? 1 : 0);
   }
 
   /** Nobody sees an error on the directory's thread. */
