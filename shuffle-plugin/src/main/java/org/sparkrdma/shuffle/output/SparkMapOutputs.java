@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletionException;
 import java.util.function.UnaryOperator;
 import org.apache.spark.SparkConf;
 import org.apache.spark.internal.config.package$;
@@ -83,10 +84,23 @@ public class SparkMapOutputs implements MapOutputs {
   @Override
   public int indexDisk(int shuffleId, long mapId) {
     try {
-      return directoryOf(new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name(), disks());
+      return directoryOf(indexName(shuffleId, mapId), disks());
     } catch (LinkageError e) {
-      missing.take(e);
+      onMissing(e);
       return 0;
+    }
+  }
+
+  /** Name of the index file of a map output. */
+  public static String indexName(int shuffleId, long mapId) {
+    return new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
+  }
+
+  /** Takes an error about a member that Spark lacks, if it is one, perhaps of a future. */
+  public void onMissing(Throwable failure) {
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    if (cause instanceof LinkageError error) {
+      missing.take(error);
     }
   }
 

@@ -61,6 +61,9 @@ public final class Sorting {
     try {
       return (ExternalSorter<K, V, C>) SORTER.newInstance(arguments);
     } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
       throw new IllegalStateException("Spark's sorter failed to start", e.getCause());
     } catch (ReflectiveOperationException | IllegalArgumentException e) {
       throw (LinkageError)

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
@@ -58,8 +57,10 @@ final class StandInOutputs implements MapOutputs {
     if (owner == Locate.OWN) {
       return CompletableFuture.completedFuture(indexDisk(shuffleId, mapId));
     }
-    String index = new ShuffleIndexBlockId(shuffleId, mapId, 0).name();
-    return service.find(owner).thenApply(others -> others.disk(index));
+    return service
+        .find(owner)
+        .thenApply(others -> others.disk(SparkMapOutputs.indexName(shuffleId, mapId)))
+        .whenComplete((disk, failure) -> own.onMissing(failure));
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.apache.spark.SparkConf;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.Mounts;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -85,6 +88,21 @@ class ServiceDirectoriesTest {
         "22 1 0:18 / / rw - ext4 root rw\n"
             + "31 22 0:41 / /disk1 rw - xfs one rw\n"
             + "32 22 0:42 / /disk2 rw - xfs two rw\n");
+  }
+
+  /** The rest is that of this executor. */
+  @Test
+  void shouldEndRdmaWhereAMemberOfSparkIsMissing() {
+    spark.connect =
+        () -> {
+          throw new NoSuchMethodError("gone");
+        };
+    MissingLinks missing = new MissingLinks();
+    SparkMapOutputs own = new SparkMapOutputs(null, List.of(), new SparkConf(false), true, missing);
+    var found = new StandInOutputs(own, directories(LONG)).indexDiskOf(SEVEN, 0, 1);
+    work.remove().run();
+    assertThat(found).isCompletedExceptionally();
+    assertThat(missing.reason().orElseThrow()).contains("gone");
   }
 
   private ServiceDirectories directories(Duration timeout) {
