@@ -11,7 +11,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Handle;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -30,11 +33,14 @@ import org.objectweb.asm.tree.TypeInsnNode;
  *
  * <pre>
  *   PART type|class|interface CLASS
- *   PART field|method|interface-method CLASS NAME DESCRIPTOR static|instance
+ *   PART field|method|interface-method CLASS NAME DESCRIPTOR static|instance [NUMBER in LinkedMembers]
  *   PART own CLASS                       a concrete class of ours with supertypes of others, which must leave no method abstract
- *   PART named CLASS NAME PARAMETERS     reached by reflection: one of these numbers of parameters, or the type of a field
+ *   PART named CLASS NAME PARAMETERS     reached by reflection: one of these numbers of parameters ([]: the last is an array), or the type of a field
  *   PART forwards CLASS OF               overrides each public method of OF that can be overridden
  * </pre>
+ *
+ * The class LinkedMembers, written beside FILE, calls an instance method on null when it is called with its number. The JVM looks a
+ * method up before it looks at the object, so a NullPointerException shows that it is there.
  */
 final class ListLinks {
   /** Not of Spark: the JDK, our own, and libraries in our jar or beside it. */
@@ -45,15 +51,15 @@ final class ListLinks {
   private static final Map<String, List<String>> PARTS = new LinkedHashMap<>();
 
   static {
+    PARTS.put("driver", List.of("RdmaPlugin$OnDriver", "driver/", "directory/Driver", "doctor/FindingsLog", "spark/ExecutorClassPath"));
     PARTS.put("start", List.of("RdmaShuffleManager", "RdmaPlugin", "PluginParts", "settings/", "links/", "org/apache/"));
     PARTS.put("beside", List.of("spark/OtherManager"));
     PARTS.put("reader", List.of("read/RdmaShuffleReader", "read/GuardedRecords", "read/Record", "read/ReadRange", "read/BatchFetch",
-        "spark/ShuffleStreams", "spark/Sorting", "fetch/ReaderBlocks"));
+        "spark/ShuffleStreams", "spark/Sorting"));
     PARTS.put("serving", List.of("serve/", "output/"));
     PARTS.put("broadcast", List.of("broadcast/"));
     PARTS.put("history", List.of("ui/RdmaHistoryPlugin", "ui/StoredFigures", "ui/RdmaShuffleEvent", "spark/ui/SparkHistory"));
     PARTS.put("ui", List.of("ui/", "spark/ui/"));
-    PARTS.put("driver", List.of("driver/", "directory/Driver", "doctor/FindingsLog", "spark/ExecutorClassPath"));
     PARTS.put("commands", List.of("tools/"));
   }
 
@@ -61,9 +67,14 @@ final class ListLinks {
       List.of(
           "beside named org.apache.spark.storage.BlockManager blockStoreClient org.apache.spark.network.shuffle.BlockStoreClient",
           "beside named org.apache.spark.SparkEnv shuffleManager|blockingShuffleManager 0",
-          "reader named org.apache.spark.util.collection.ExternalSorter <init> 5,6",
+          "reader named org.apache.spark.util.collection.ExternalSorter <init> 5,6[]",
           "ui named org.apache.spark.ui.UIUtils headerSparkPage 7,8",
           "client forwards org.sparkrdma.shuffle.read.RdmaBlockClient org.apache.spark.network.shuffle.BlockStoreClient");
+
+  private static final String PROBE = "LinkedMembers";
+
+  /** Instructions that push zero or null, by the sort of a type. */
+  private static final int[] ZERO = {0, 3, 3, 3, 3, 3, Opcodes.FCONST_0, Opcodes.LCONST_0, Opcodes.DCONST_0, 1, 1};
 
   private final Map<String, ClassNode> own = new HashMap<>();
   private final Set<String> lines = new TreeSet<>();
@@ -75,7 +86,7 @@ final class ListLinks {
 
   private void write(Path classes, Path file) throws IOException {
     try (Stream<Path> all = Files.walk(classes)) {
-      for (Path one : all.filter(path -> path.toString().endsWith(".class")).toList()) {
+      for (Path one : all.filter(path -> path.toString().endsWith(".class") && !path.endsWith(PROBE + ".class")).toList()) {
         ClassNode node = new ClassNode();
         new ClassReader(Files.readAllBytes(one)).accept(node, ClassReader.SKIP_DEBUG);
         own.put(node.name, node);
@@ -84,7 +95,45 @@ final class ListLinks {
     own.values().forEach(this::addUses);
     BY_NAME.forEach(line -> lines.add(line.replace(' ', '\t')));
     Files.createDirectories(file.getParent());
-    Files.write(file, lines.stream().filter(line -> !line.startsWith("commands")).toList());
+    lines.removeIf(line -> line.startsWith("commands"));
+    List<String> calls =
+        lines.stream().filter(line -> line.endsWith("instance") && line.contains("method\t") && !line.contains("<init>")).map(ListLinks::member).distinct().toList();
+    Files.write(file, lines.stream().map(line -> calls.contains(member(line)) ? line + "\t" + calls.indexOf(member(line)) : line).toList());
+    Files.write(file.resolveSibling(PROBE + ".class"), probe(calls.stream().map(line -> line.split("\t")).toList()));
+  }
+
+  /** Without the part. */
+  private static String member(String line) {
+    return line.substring(line.indexOf('\t') + 1);
+  }
+
+  private static byte[] probe(List<String[]> calls) {
+    ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_FRAMES);
+    String name = "org/sparkrdma/shuffle/links/" + PROBE;
+    writer.visit(Opcodes.V17, Opcodes.ACC_PUBLIC | Opcodes.ACC_SUPER, name, null, "java/lang/Object", new String[] {"java/util/function/IntConsumer"});
+    MethodVisitor constructor = writer.visitMethod(Opcodes.ACC_PUBLIC, "<init>", "()V", null, null);
+    constructor.visitVarInsn(Opcodes.ALOAD, 0);
+    constructor.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/lang/Object", "<init>", "()V", false);
+    constructor.visitInsn(Opcodes.RETURN);
+    constructor.visitMaxs(0, 0);
+    MethodVisitor accept = writer.visitMethod(Opcodes.ACC_PUBLIC, "accept", "(I)V", null, null);
+    Label[] cases = Stream.generate(Label::new).limit(calls.size()).toArray(Label[]::new);
+    Label other = new Label();
+    accept.visitVarInsn(Opcodes.ILOAD, 1);
+    accept.visitTableSwitchInsn(0, cases.length - 1, other, cases);
+    for (int i = 0; i < cases.length; i++) {
+      String[] fields = calls.get(i);
+      boolean isInterface = fields[0].startsWith("interface");
+      accept.visitLabel(cases[i]);
+      accept.visitInsn(Opcodes.ACONST_NULL);
+      Stream.of(Type.getArgumentTypes(fields[3])).forEach(type -> accept.visitInsn(ZERO[type.getSort()]));
+      accept.visitMethodInsn(isInterface ? Opcodes.INVOKEINTERFACE : Opcodes.INVOKEVIRTUAL, fields[1].replace('.', '/'), fields[2], fields[3], isInterface);
+      accept.visitInsn(Opcodes.RETURN);
+    }
+    accept.visitLabel(other);
+    accept.visitInsn(Opcodes.RETURN);
+    accept.visitMaxs(0, 0);
+    return writer.toByteArray();
   }
 
   private void addUses(ClassNode node) {

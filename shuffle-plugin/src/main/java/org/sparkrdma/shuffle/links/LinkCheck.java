@@ -6,29 +6,38 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
+import java.util.function.IntConsumer;
 
 /**
  * Looks up what parts of the plug-in use of Spark, one member at a time, as the JVM would link it:
  * classes that other members name may be absent. The build writes the list ({@code
- * .mvn/ListLinks.java}, which describes its lines). Immutable.
+ * .mvn/ListLinks.java}, which describes its lines). Executors start with it, so it has no streams.
+ * Confined to one thread.
  */
 public final class LinkCheck {
   private static final String LIST = "links.tsv";
   private static final String CONSTRUCTOR = "<init>";
-  private static final MethodHandles.Lookup LOOKUP = MethodHandles.publicLookup();
+  private static final int NUMBER = 6;
+
+  /** Written by the build; calls the instance method with a number on null. */
+  private static final String PROBE = "org.sparkrdma.shuffle.links.LinkedMembers";
 
   private final ClassLoader loader;
+
+  /** Null until it is needed. */
+  private IntConsumer probe;
 
   private LinkCheck(ClassLoader loader) {
     this.loader = loader;
@@ -45,35 +54,59 @@ public final class LinkCheck {
    * @param loader of Spark and of the plug-in's classes
    */
   public static List<String> missing(ClassLoader loader, LinkPart... parts) {
-    Set<LinkPart> wanted = Set.of(parts);
-    return missing(loader, lines(line -> wanted.stream().anyMatch(part -> part.begins(line))));
+    List<String> wanted = new ArrayList<>();
+    for (String line : lines()) {
+      for (LinkPart part : parts) {
+        if (part.begins(line)) {
+          wanted.add(line);
+        }
+      }
+    }
+    return missing(loader, wanted);
   }
 
-  static List<String> missing(ClassLoader loader, Stream<String> lines) {
-    LinkCheck check = new LinkCheck(loader);
-    return lines
-        .map(line -> line.split("\t", -1))
-        .filter(fields -> !check.isThere(fields))
-        .map(LinkCheck::name)
-        .distinct()
-        .toList();
+  static List<String> missing(ClassLoader loader, List<String> lines) {
+    return new LinkCheck(loader).missing(lines);
   }
 
-  /** The lines of the list. */
-  static Stream<String> lines(Predicate<String> wanted) {
-    try (InputStream file = LinkCheck.class.getResourceAsStream(LIST);
+  private List<String> missing(List<String> lines) {
+    Set<String> names = new LinkedHashSet<>();
+    Set<String> seen = new HashSet<>();
+    for (String line : lines) {
+      String[] fields = line.split("\t", -1);
+      // Several parts may use a member.
+      if (seen.add(line.substring(fields[0].length())) && !isThere(fields)) {
+        names.add(name(fields));
+      }
+    }
+    return List.copyOf(names);
+  }
+
+  /** The lines of the list; none in a jar from which it was left out. */
+  static List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    try (InputStream file = LinkCheck.class.getResourceAsStream(LIST)) {
+      if (file != null) {
         BufferedReader reader =
-            new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8))) {
-      return reader.lines().filter(wanted).toList().stream();
+            new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8));
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+          lines.add(line);
+        }
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    return lines;
   }
 
   private static String name(String[] fields) {
     return fields.length > 3 && !fields[1].equals("forwards")
-        ? fields[2] + "." + fields[3]
+        ? fields[2].concat(".").concat(fields[3])
         : fields[2];
+  }
+
+  private static boolean isStatic(String[] fields) {
+    return fields[5].equals("static");
   }
 
   private boolean isThere(String[] fields) {
@@ -85,9 +118,9 @@ public final class LinkCheck {
         case "own" -> isComplete(type);
         case "named" -> hasNamed(type, fields[3], Set.of(fields[4].split(",", -1)));
         case "forwards" -> forwards(type, Class.forName(fields[3], false, loader));
-        case "field" -> hasField(type, fields[3], fields[4], isStatic(fields));
-        case "method" -> !type.isInterface() && hasMethod(type, fields);
-        case "interface-method" -> type.isInterface() && hasMethod(type, fields);
+        case "field" -> hasField(type, fields);
+        case "method", "interface-method" ->
+            fields.length > NUMBER ? isLinked(type, fields) : isDeclared(type, fields);
         default -> Modifier.isPublic(type.getModifiers());
       };
     } catch (ReflectiveOperationException | TypeNotPresentException | LinkageError e) {
@@ -95,44 +128,38 @@ public final class LinkCheck {
     }
   }
 
-  private static boolean isStatic(String[] fields) {
-    return fields[5].equals("static");
+  private static boolean hasField(Class<?> type, String[] fields) throws NoSuchFieldException {
+    Field field = type.getField(fields[3]);
+    return field.getType().descriptorString().equals(fields[4])
+        && Modifier.isStatic(field.getModifiers()) == isStatic(fields);
   }
 
-  private boolean hasField(Class<?> type, String name, String descriptor, boolean isStatic)
-      throws ReflectiveOperationException {
-    Class<?> ofType = MethodType.fromMethodDescriptorString("()" + descriptor, loader).returnType();
-    return (isStatic
-            ? LOOKUP.findStaticGetter(type, name, ofType)
-            : LOOKUP.findGetter(type, name, ofType))
-        != null;
-  }
-
-  private boolean hasMethod(Class<?> type, String[] fields) throws ReflectiveOperationException {
-    MethodType wanted = MethodType.fromMethodDescriptorString(fields[4], loader);
+  /** Loads only the class of the member, where reflection loads all that its methods name. */
+  private boolean isLinked(Class<?> type, String[] fields) throws ReflectiveOperationException {
+    if (probe == null) {
+      Class<?> linked = Class.forName(PROBE, true, loader);
+      probe = (IntConsumer) linked.getDeclaredConstructor().newInstance();
+    }
     try {
-      if (fields[3].equals(CONSTRUCTOR)) {
-        return LOOKUP.findConstructor(type, wanted) != null;
-      }
-      return (isStatic(fields)
-              ? LOOKUP.findStatic(type, fields[3], wanted)
-              : LOOKUP.findVirtual(type, fields[3], wanted))
-          != null;
-    } catch (IllegalAccessException e) {
-      return hasProtected(type, fields, wanted);
+      probe.accept(Integer.parseInt(fields[NUMBER]));
+      return false;
+    } catch (NullPointerException e) {
+      return true;
+    } catch (IllegalAccessError e) {
+      // A protected member, which only our subclass uses.
+      return isDeclared(type, fields);
     }
   }
 
-  /** A protected member, which only our subclass uses. */
-  private static boolean hasProtected(Class<?> type, String[] fields, MethodType wanted) {
+  private boolean isDeclared(Class<?> type, String[] fields) throws ReflectiveOperationException {
+    MethodType wanted = MethodType.fromMethodDescriptorString(fields[4], loader);
+    if (fields[3].equals(CONSTRUCTOR)) {
+      return isOurs(type.getDeclaredConstructor(wanted.parameterArray()), false);
+    }
     for (Class<?> one = type; one != null; one = one.getSuperclass()) {
       try {
-        Executable found =
-            fields[3].equals(CONSTRUCTOR)
-                ? type.getDeclaredConstructor(wanted.parameterArray())
-                : one.getDeclaredMethod(fields[3], wanted.parameterArray());
-        return Modifier.isProtected(found.getModifiers())
-            && Modifier.isStatic(found.getModifiers()) == isStatic(fields);
+        Method found = one.getDeclaredMethod(fields[3], wanted.parameterArray());
+        return isOurs(found, isStatic(fields)) && found.getReturnType() == wanted.returnType();
       } catch (NoSuchMethodException e) {
         // Perhaps its superclass has it.
       }
@@ -140,39 +167,92 @@ public final class LinkCheck {
     return false;
   }
 
+  /** Whether the plug-in may use it. */
+  private static boolean isOurs(Executable found, boolean isStatic) {
+    int modifiers = found.getModifiers();
+    return (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers))
+        && Modifier.isStatic(modifiers) == isStatic;
+  }
+
   /** Whether a class of ours has no abstract method, as one that this Spark has added. */
   private static boolean isComplete(Class<?> ours) {
     try {
-      return Stream.of(ours.getMethods())
-          .noneMatch(method -> Modifier.isAbstract(method.getModifiers()));
+      Set<Class<?>> above = new LinkedHashSet<>();
+      addAbove(ours, above);
+      for (Class<?> type : above) {
+        for (Method method : type.getDeclaredMethods()) {
+          if (Modifier.isAbstract(method.getModifiers()) && !isImplemented(method, above)) {
+            return false;
+          }
+        }
+      }
     } catch (NoClassDefFoundError e) {
       // An optional library of Spark that a method of its own names.
       return true;
     }
+    return true;
+  }
+
+  /** A class and its supertypes; those of the JDK and Scala add no methods. */
+  private static void addAbove(Class<?> type, Set<Class<?>> above) {
+    if (type != null && !type.getName().startsWith("java.") && !isOfScala(type)) {
+      above.add(type);
+      addAbove(type.getSuperclass(), above);
+      for (Class<?> one : type.getInterfaces()) {
+        addAbove(one, above);
+      }
+    }
+  }
+
+  private static boolean isOfScala(Class<?> type) {
+    return type.getName().startsWith("scala.");
+  }
+
+  private static boolean isImplemented(Method method, Set<Class<?>> above) {
+    for (Class<?> type : above) {
+      for (Method one : type.getDeclaredMethods()) {
+        if (!Modifier.isAbstract(one.getModifiers())
+            && one.getName().equals(method.getName())
+            && one.getReturnType() == method.getReturnType()
+            && Arrays.equals(one.getParameterTypes(), method.getParameterTypes())) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   private static boolean hasNamed(Class<?> type, String name, Set<String> wanted)
       throws ReflectiveOperationException {
-    if (wanted.stream().allMatch(one -> one.contains("."))) {
+    if (wanted.iterator().next().contains(".")) {
       return wanted.contains(type.getDeclaredField(name).getType().getName());
     }
-    Stream<? extends Executable> found =
-        name.equals(CONSTRUCTOR)
-            ? Stream.<Constructor<?>>of(type.getConstructors())
-            : Stream.of(type.getMethods())
-                .filter(method -> List.of(name.split("[|]")).contains(method.getName()));
-    return found.map(one -> Integer.toString(one.getParameterCount())).anyMatch(wanted::contains);
+    Executable[] all =
+        name.equals(CONSTRUCTOR) ? type.getConstructors() : type.getDeclaredMethods();
+    for (Executable one : all) {
+      Class<?>[] parameters = one.getParameterTypes();
+      int count = parameters.length;
+      String number = Integer.toString(count);
+      boolean isNamed =
+          name.equals(CONSTRUCTOR) || List.of(name.split("[|]")).contains(one.getName());
+      if (isNamed
+          && Modifier.isPublic(one.getModifiers())
+          && wanted.contains(
+              count > 0 && parameters[count - 1].isArray() ? number.concat("[]") : number)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether a class overrides each public method; a new one would do nothing in it, or fail. */
-  private static boolean forwards(Class<?> ours, Class<?> to) throws NoSuchMethodException {
+  private static boolean forwards(Class<?> ours, Class<?> to) {
     for (Method method : to.getDeclaredMethods()) {
       int modifiers = method.getModifiers();
       if (Modifier.isPublic(modifiers)
           && !Modifier.isStatic(modifiers)
           && !Modifier.isFinal(modifiers)
-          && ours.getMethod(method.getName(), method.getParameterTypes()).getDeclaringClass()
-              == to) {
+          && !isImplemented(method, Set.of(ours))) {
         return false;
       }
     }

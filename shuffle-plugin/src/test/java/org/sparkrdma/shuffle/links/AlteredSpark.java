@@ -40,6 +40,8 @@ public final class AlteredSpark extends URLClassLoader {
     STATIC,
     /** Has one more method, which must be implemented. */
     ABSTRACT,
+    /** Has one more method, which subclasses must implement. */
+    PROTECTED,
     /** Has one more method. */
     CONCRETE
   }
@@ -98,6 +100,15 @@ public final class AlteredSpark extends URLClassLoader {
     ClassWriter writer = new ClassWriter(0);
     reader.accept(
         new ClassVisitor(Opcodes.ASM9, writer) {
+          private int type;
+
+          @Override
+          public void visit(
+              int version, int access, String type, String generic, String above, String[] more) {
+            this.type = access;
+            super.visit(version, access, type, generic, above, more);
+          }
+
           @Override
           public FieldVisitor visitField(
               int access, String name, String descriptor, String signature, Object value) {
@@ -116,9 +127,11 @@ public final class AlteredSpark extends URLClassLoader {
           @Override
           public void visitEnd() {
             if (change == Change.ABSTRACT) {
-              visitAdded(Opcodes.ACC_ABSTRACT);
+              visitAdded(Opcodes.ACC_PUBLIC | Opcodes.ACC_ABSTRACT);
+            } else if (change == Change.PROTECTED && (type & Opcodes.ACC_INTERFACE) == 0) {
+              visitAdded(Opcodes.ACC_PROTECTED | Opcodes.ACC_ABSTRACT);
             } else if (change == Change.CONCRETE) {
-              MethodVisitor added = visitAdded(0);
+              MethodVisitor added = visitAdded(Opcodes.ACC_PUBLIC);
               added.visitCode();
               added.visitInsn(Opcodes.RETURN);
               added.visitMaxs(0, 1);
@@ -128,7 +141,7 @@ public final class AlteredSpark extends URLClassLoader {
           }
 
           private MethodVisitor visitAdded(int access) {
-            return super.visitMethod(Opcodes.ACC_PUBLIC | access, "added", "()V", null, null);
+            return super.visitMethod(access, "added", "()V", null, null);
           }
         },
         0);
@@ -148,6 +161,6 @@ public final class AlteredSpark extends URLClassLoader {
 
   /** Whether something of this line of the list is missing. */
   boolean lacks(String line) {
-    return !LinkCheck.missing(this, List.of(line).stream()).isEmpty();
+    return !LinkCheck.missing(this, List.of(line)).isEmpty();
   }
 }
