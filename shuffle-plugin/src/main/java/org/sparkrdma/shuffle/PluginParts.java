@@ -4,19 +4,22 @@ package org.sparkrdma.shuffle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
 import org.sparkrdma.shuffle.driver.DriverParts;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
-import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
@@ -24,6 +27,8 @@ import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
+import org.sparkrdma.shuffle.thread.ControlThread;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
  * The parts of the plug-in in one process of Spark: directory and figures on the driver, runtime
@@ -37,7 +42,7 @@ final class PluginParts implements AutoCloseable {
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
   /** Of a driver, until its shuffle manager is created. */
-  private static final AtomicReference<PluginParts> OFFERED = new AtomicReference<>();
+  static final AtomicReference<PluginParts> OFFERED = new AtomicReference<>();
 
   private final ShuffleSettings settings;
   private final List<String> warnings = new ArrayList<>();
@@ -49,6 +54,10 @@ final class PluginParts implements AutoCloseable {
 
   private RdmaRuntime runtime;
   private ExecutorDoctor doctor;
+
+  /** Reports to the driver where there is no runtime; else null. */
+  private volatile ControlThread refusal;
+
   private boolean closed;
 
   /**
@@ -56,13 +65,14 @@ final class PluginParts implements AutoCloseable {
    * without RDMA.
    *
    * @param entry the class that the user names
+   * @param missing looks up what this process uses of Spark
    * @throws IllegalArgumentException on the driver, when a setting is wrong or executors cannot
    *     load the class
    */
-  PluginParts(SparkConf conf, boolean isDriver, Class<?> entry) {
+  PluginParts(SparkConf conf, boolean isDriver, Class<?> entry, MissingLinks missing) {
     this.conf = conf;
     this.isDriver = isDriver;
-    missing = new MissingLinks(parts(isDriver, entry));
+    this.missing = missing;
     ShuffleSettings read;
     try {
       read = ShuffleSettings.of(conf);
@@ -80,11 +90,44 @@ final class PluginParts implements AutoCloseable {
     warnings.addAll(RdmaPolicy.warnings(RdmaPolicy.isTrueIn(conf), settings));
     driver = new DriverParts(conf, settings, warnings, missing);
     if (isDriver) {
-      ExecutorClassPath.requireLoadable(conf, entry);
-      ExecutorStarts.register(conf);
-      // Here, because executors receive the configuration as it is when the first of them starts.
-      DirectoryName.choose(conf);
       settings.notes().forEach(LOG::warn);
+      guarded(() -> prepare(entry));
+    } else if (conf.contains(DirectoryName.KEY)) {
+      missing.setEnd(reason -> guarded(() -> reportOff(reason)));
+    }
+  }
+
+  private void prepare(Class<?> entry) {
+    ExecutorClassPath.requireLoadable(conf, entry);
+    ExecutorStarts.register(conf);
+    // Here, because executors receive the configuration as it is when the first of them starts.
+    DirectoryName.choose(conf);
+    // Executors that start from then on do not ask for it.
+    missing.setEnd(reason -> conf.remove(DirectoryName.KEY));
+    if (settings.mode() != ShuffleSettings.Mode.OFF) {
+      missing.check();
+      requireNothingMissing();
+    }
+  }
+
+  /** The driver learns the reason also from an executor without a runtime. */
+  private void reportOff(String reason) {
+    SparkEnv env = SparkEnv.get();
+    String executorId = env.executorId();
+    Map<String, Object> figures =
+        Map.of(Figure.STATE.label(), "off", Figure.REASONS.label(), reason);
+    ControlThread control = new ControlThread();
+    DirectoryClient client = new DirectoryClient(env, settings.lookupTimeout(), control);
+    try {
+      control.start();
+      refusal = control;
+      control.execute(
+          () -> {
+            var unused = client.withdraw(executorId, List.of(reason));
+          });
+      client.report(executorId, () -> figures, () -> false);
+    } catch (ThreadShortageException e) {
+      LOG.debug("The driver does not learn why RDMA is off", e);
     }
   }
 
@@ -98,10 +141,14 @@ final class PluginParts implements AutoCloseable {
     PluginParts started = OFFERED.getAndSet(null);
     return started != null && started.conf == conf
         ? started
-        : new PluginParts(conf, true, RdmaShuffleManager.class);
+        : new PluginParts(conf, true, RdmaShuffleManager.class, MissingLinks.onDriver());
   }
 
-  /** Leaves the parts of a driver to its shuffle manager, which is not created yet. */
+  /**
+   * Leaves the parts of a driver to its shuffle manager, which is not created yet.
+   *
+   * @param started null when it is
+   */
   static void offer(PluginParts started) {
     OFFERED.set(started);
   }
@@ -109,15 +156,6 @@ final class PluginParts implements AutoCloseable {
   /** This process does not use RDMA for that reason; before its start. */
   void refuse(String reason) {
     warnings.add(reason);
-  }
-
-  private static LinkPart[] parts(boolean isDriver, Class<?> entry) {
-    if (isDriver) {
-      return new LinkPart[] {LinkPart.DRIVER};
-    }
-    return entry == RdmaPlugin.class
-        ? new LinkPart[] {LinkPart.BESIDE, LinkPart.CLIENT, LinkPart.SERVING}
-        : new LinkPart[] {LinkPart.READER, LinkPart.CLIENT, LinkPart.SERVING};
   }
 
   /** Counters of this process. */
@@ -134,28 +172,22 @@ final class PluginParts implements AutoCloseable {
    *
    * @param resolver finds map outputs on an executor
    */
-  void begin(IndexShuffleBlockResolver resolver) {
-    if (isDriver) {
-      guarded(this::beginOnDriver);
-    } else {
+  void begin(Supplier<IndexShuffleBlockResolver> resolver) {
+    if (!isDriver) {
       startedRuntime(resolver);
-    }
-  }
-
-  private void beginOnDriver() {
-    missing.check();
-    requireNothingMissing();
-    if (missing.any()) {
-      // Executors that start from now on do not look for it.
-      conf.remove(DirectoryName.KEY);
-    } else {
-      driver.begin();
+    } else if (!missing.any()) {
+      guarded(driver::begin);
     }
   }
 
   /** Attaches the driver's parts to the context; calls after the first do nothing. */
-  void watch(SparkContext context) {
-    guarded(() -> driver.watch(context));
+  void watch(Supplier<SparkContext> context) {
+    guarded(() -> driver.watch(context.get()));
+  }
+
+  /** The application ends; its executors may still report. */
+  void endWatch() {
+    driver.endWatch();
   }
 
   private void guarded(Runnable work) {
@@ -203,7 +235,7 @@ final class PluginParts implements AutoCloseable {
    *
    * @throws IllegalStateException when RDMA is required and not available; it fails the task
    */
-  RdmaRuntime awaitRuntime(IndexShuffleBlockResolver resolver) {
+  RdmaRuntime awaitRuntime(Supplier<IndexShuffleBlockResolver> resolver) {
     RdmaRuntime rdma = startedRuntime(resolver);
     requireNothingMissing();
     if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
@@ -221,19 +253,19 @@ final class PluginParts implements AutoCloseable {
   }
 
   /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
-  RdmaRuntime startedRuntime(IndexShuffleBlockResolver resolver) {
+  RdmaRuntime startedRuntime(Supplier<IndexShuffleBlockResolver> resolver) {
     guarded(() -> startOnce(resolver));
     return runtime();
   }
 
-  private synchronized void startOnce(IndexShuffleBlockResolver resolver) {
+  private synchronized void startOnce(Supplier<IndexShuffleBlockResolver> resolver) {
     if (runtime == null && !isDriver && !closed && readsBlocks()) {
       // A task may call this. Threads that start here must not keep its session's class loader.
       Thread caller = Thread.currentThread();
       ClassLoader session = caller.getContextClassLoader();
       caller.setContextClassLoader(PluginParts.class.getClassLoader());
       try {
-        start(SparkEnv.get(), resolver);
+        start(SparkEnv.get(), resolver.get());
       } finally {
         caller.setContextClassLoader(session);
       }
@@ -268,6 +300,10 @@ final class PluginParts implements AutoCloseable {
     }
     if (checks != null) {
       checks.close();
+    }
+    ControlThread refused = refusal;
+    if (refused != null) {
+      refused.shutdownNow();
     }
     driver.close();
   }

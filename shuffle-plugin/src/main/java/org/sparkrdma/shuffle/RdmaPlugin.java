@@ -41,7 +41,6 @@ public final class RdmaPlugin implements SparkPlugin {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);
 
   private static final String MANAGER = "spark.shuffle.manager";
-  private static final String SORT = "sort";
 
   /** Tells executors whether the driver has set the manager. */
   private static final String SETS_MANAGER = "setsManager";
@@ -59,9 +58,8 @@ public final class RdmaPlugin implements SparkPlugin {
     return new OnExecutor();
   }
 
-  /** Without parts that would end RDMA. */
-  private static void takeMissing(LinkageError error) {
-    if (!new MissingLinks().take(error)) {
+  private static void take(LinkageError error, MissingLinks missing) {
+    if (!missing.take(error)) {
       throw error;
     }
   }
@@ -73,22 +71,22 @@ public final class RdmaPlugin implements SparkPlugin {
    * down.
    */
   private static final class OnDriver implements DriverPlugin {
+    private final MissingLinks missing = MissingLinks.onDriver();
     private SparkContext context;
 
     /** Null when the shuffle manager was there before, and has them. */
     private PluginParts parts;
 
-    /** Value of the user's own setting; empty where there is none. */
-    private String configured;
+    /** Whether this sets the plug-in's shuffle manager. */
+    private boolean sets;
 
     /** A member of Spark that is missing must not end the application. */
     @Override
     public Map<String, String> init(SparkContext starting, PluginContext plugin) {
-      boolean sets = false;
       try {
-        sets = start(starting);
+        start(starting);
       } catch (LinkageError e) {
-        takeMissing(e);
+        take(e, missing);
         if (ShuffleSettings.of(starting.conf()).mode() == ShuffleSettings.Mode.REQUIRED) {
           throw new IllegalStateException(
               ShuffleSetting.MODE.key() + "=required and RDMA cannot start: " + e, e);
@@ -97,22 +95,18 @@ public final class RdmaPlugin implements SparkPlugin {
       return Map.of(SETS_MANAGER, Boolean.toString(sets));
     }
 
-    /** Returns whether this sets the plug-in's shuffle manager. */
-    private boolean start(SparkContext starting) {
+    private void start(SparkContext starting) {
       SparkConf conf = starting.conf();
       ShuffleManager created = OtherManager.of(starting.env());
-      configured = conf.get(MANAGER, "");
       context = starting;
       if (created != null && isOurs(created)) {
-        return false;
+        return;
       }
-      boolean sets =
-          created == null
-              && RdmaPolicy.isSort(conf.get(MANAGER, SORT))
-              && isLast(conf)
-              && LinkCheck.missing(LinkPart.START).isEmpty();
-      parts = new PluginParts(conf, true, RdmaPlugin.class);
-      if (!sets && (created != null || !RdmaPolicy.isOurs(configured))) {
+      parts = new PluginParts(conf, true, RdmaPlugin.class, missing);
+      boolean isOurs = created == null && RdmaPolicy.isOurs(conf.get(MANAGER, ""));
+      sets =
+          created == null && isUsed() && !conf.contains(MANAGER) && isLast(conf) && !missing.any();
+      if (!sets && !isOurs) {
         refuseRequired();
       }
       parts.begin(null);
@@ -122,7 +116,10 @@ public final class RdmaPlugin implements SparkPlugin {
       if (sets) {
         conf.set(MANAGER, RdmaShuffleManager.class.getName());
       }
-      return sets;
+    }
+
+    private boolean isUsed() {
+      return parts.settings().mode() != ShuffleSettings.Mode.OFF;
     }
 
     private void refuseRequired() {
@@ -139,32 +136,38 @@ public final class RdmaPlugin implements SparkPlugin {
      */
     @Override
     public void registerMetrics(String applicationId, PluginContext plugin) {
+      PluginParts.offer(null);
       if (parts == null) {
         return;
       }
-      SparkConf conf = context.conf();
-      // Else it is the user's own value, or one that another plug-in has set after this one.
-      if (conf.get(MANAGER, "").equals(RdmaShuffleManager.class.getName())) {
-        if (configured.isEmpty()) {
-          conf.remove(MANAGER);
-        } else {
-          conf.set(MANAGER, configured);
-        }
-      }
       try {
+        SparkConf conf = context.conf();
+        // Else it is one that another plug-in has set after this one.
+        if (sets && RdmaPolicy.isOurs(conf.get(MANAGER, ""))) {
+          conf.remove(MANAGER);
+        }
         beginWith(OtherManager.of(context.env()));
       } catch (LinkageError e) {
-        takeMissing(e);
+        take(e, missing);
       }
     }
 
     private void beginWith(ShuffleManager created) {
-      parts.watch(context);
-      if (!isOurs(created)) {
+      parts.watch(() -> context);
+      if (!isOurs(created) && isUsed() && !missing.any()) {
         refuseRequired();
         LOG.info(
             "The shuffle manager is {}; its readers fetch through the plug-in's client",
             created.getClass().getName());
+      }
+    }
+
+    /** Executors may still report, so the directory stays. */
+    @Override
+    public void shutdown() {
+      PluginParts.offer(null);
+      if (parts != null) {
+        parts.endWatch();
       }
     }
   }
@@ -191,6 +194,7 @@ public final class RdmaPlugin implements SparkPlugin {
    * plug-ins. Called by task threads, and by the thread that stops the executor.
    */
   static class OnExecutor implements ExecutorPlugin {
+    private final MissingLinks missing = MissingLinks.onExecutor(LinkPart.BESIDE);
     private boolean isLocal;
     private boolean begun;
 
@@ -204,27 +208,31 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Sets the manager where the driver has. */
     @Override
     public void init(PluginContext plugin, Map<String, String> ofDriver) {
-      isLocal = plugin.executorID().equals(DRIVER);
-      SparkConf conf = plugin.conf();
       try {
+        isLocal = plugin.executorID().equals(DRIVER);
+        SparkConf conf = plugin.conf();
         if (Boolean.parseBoolean(ofDriver.get(SETS_MANAGER))
-            && OtherManager.of(SparkEnv.get()) == null
-            && RdmaPolicy.isSort(conf.get(MANAGER, SORT))
+            && managerOf(SparkEnv.get()) == null
+            && !conf.contains(MANAGER)
             && LinkCheck.missing(LinkPart.START).isEmpty()) {
           conf.set(MANAGER, RdmaShuffleManager.class.getName());
         }
       } catch (LinkageError e) {
-        takeMissing(e);
+        take(e, missing);
       }
     }
 
     /** The first tasks wait until peers can find this executor. */
     @Override
     public void onTaskStart() {
-      RdmaRuntime rdma = begin();
-      if (rdma != null) {
-        rdma.awaitPublished();
-        rdma.beginRead(TaskContext.get());
+      try {
+        RdmaRuntime rdma = begin();
+        if (rdma != null) {
+          rdma.awaitPublished();
+          rdma.beginRead(TaskContext.get());
+        }
+      } catch (LinkageError e) {
+        take(e, missing);
       }
     }
 
@@ -233,30 +241,26 @@ public final class RdmaPlugin implements SparkPlugin {
       boolean isFirst = !begun;
       begun = true;
       if (isFirst && !isLocal) {
-        try {
-          start(SparkEnv.get());
-        } catch (LinkageError e) {
-          takeMissing(e);
-        }
+        start(SparkEnv.get());
       }
       return runtime;
     }
 
     /** Without the client, the runtime only reports the reason. */
     private void start(SparkEnv env) {
-      ShuffleManager manager = OtherManager.of(env);
-      if (isOurs(manager)) {
-        return;
-      }
-      PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class);
+      PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class, missing);
       if (created.settings().mode() == ShuffleSettings.Mode.OFF) {
         return;
       }
       parts = created;
-      IndexShuffleBlockResolver resolver = null;
+      ShuffleManager manager = managerOf(env);
+      if (isOurs(manager)) {
+        parts = null;
+        return;
+      }
       try {
-        resolver = replaceable(env, manager);
-        runtime = created.startedRuntime(resolver);
+        IndexShuffleBlockResolver resolver = replaceable(env, manager);
+        runtime = created.startedRuntime(() -> resolver);
         if (runtime != null) {
           setClient(blockManager, runtime.client().forTasks());
           LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
@@ -264,7 +268,7 @@ public final class RdmaPlugin implements SparkPlugin {
       } catch (ReflectiveOperationException | RuntimeException e) {
         created.refuse("not possible with " + manager.getClass().getName() + ": " + e);
         sparkClient = null;
-        runtime = created.startedRuntime(resolver);
+        runtime = created.startedRuntime(() -> null);
       }
     }
 
@@ -282,6 +286,11 @@ public final class RdmaPlugin implements SparkPlugin {
       // Throws where it is not allowed, before anything is started.
       setClient(blockManager, sparkClient);
       return resolver;
+    }
+
+    /** Same as {@link OtherManager#of}; overridden in tests. */
+    ShuffleManager managerOf(SparkEnv env) {
+      return OtherManager.of(env);
     }
 
     /** Same as {@link OtherManager#setClient}; overridden in tests. */

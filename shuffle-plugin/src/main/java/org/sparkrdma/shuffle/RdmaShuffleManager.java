@@ -18,6 +18,8 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.links.LinkPart;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
@@ -50,7 +52,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
       parts =
           isDriver
               ? PluginParts.ofDriver(conf)
-              : new PluginParts(conf, false, RdmaShuffleManager.class);
+              : new PluginParts(
+                  conf, false, RdmaShuffleManager.class, MissingLinks.onExecutor(LinkPart.READER));
     } catch (IllegalArgumentException e) {
       LOG.error(e.getMessage());
       throw e;
@@ -58,7 +61,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     // Spark 4 sets its environment before it creates this, Spark 3.5 afterwards. In tests an
     // earlier application of the same JVM may have left its own.
     if (SparkEnv.get() != null && SparkEnv.get().conf().equals(conf)) {
-      parts.begin(shuffleBlockResolver());
+      parts.begin(() -> shuffleBlockResolver());
     }
   }
 
@@ -70,8 +73,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    parts.begin(shuffleBlockResolver());
-    parts.watch(dependency.rdd().context());
+    parts.begin(() -> shuffleBlockResolver());
+    parts.watch(() -> dependency.rdd().context());
     return super.registerShuffle(shuffleId, dependency);
   }
 
@@ -84,7 +87,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /** Null also when a member of Spark is missing. */
   private RdmaRuntime awaitRuntime() {
-    return parts.awaitRuntime(shuffleBlockResolver());
+    return parts.awaitRuntime(() -> shuffleBlockResolver());
   }
 
   @Override

@@ -4,11 +4,13 @@ package org.sparkrdma.shuffle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -37,6 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
+import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import scala.Option;
 import scala.Tuple2;
@@ -58,14 +61,8 @@ class RdmaPluginTest {
   private static RdmaPlugin.OnExecutor executor;
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "",
-        "Tungsten-Sort",
-        "org.apache.spark.shuffle.sort.SortShuffleManager",
-        "org.sparkrdma.shuffle.RdmaShuffleManager"
-      })
-  void shouldSetTheManagerInPlaceOfSparks(String configured) {
+  @ValueSource(strings = {"", "sort", "org.sparkrdma.shuffle.RdmaShuffleManager"})
+  void shouldSetTheManagerOnlyWhereNobodyHas(String configured) {
     SparkConf conf = conf();
     if (!configured.isEmpty()) {
       conf.set(MANAGER, configured);
@@ -73,7 +70,9 @@ class RdmaPluginTest {
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark = new JavaSparkContext(conf)) {
       assertThat(sums(spark)).hasSize(7);
-      assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(RdmaShuffleManager.class);
+      assertThat(SparkEnv.get().shuffleManager().getClass())
+          .isEqualTo(
+              configured.equals("sort") ? SortShuffleManager.class : RdmaShuffleManager.class);
       assertThat(spark.getConf().get(MANAGER, "")).isEqualTo(configured);
       assertThat(log.warnings()).isEmpty();
     }
@@ -158,6 +157,7 @@ class RdmaPluginTest {
         assertThat(
                 RpcUtils.makeDriverRef(directory, SparkEnv.get().conf(), SparkEnv.get().rpcEnv()))
             .isNotNull();
+        assertThat(PluginParts.OFFERED).hasValue(null);
       }
       lines = log.warnings();
     }
@@ -253,6 +253,36 @@ class RdmaPluginTest {
     assertKept(ForeignFilesManager.class, new RdmaPlugin.OnExecutor(), "NoSuchMethodException");
   }
 
+  /** As where only executors have another Spark: the driver learns it without a runtime. */
+  @Test
+  void shouldWarnOnceAndInformTheDriverWhereAMemberOfSparkIsMissing() {
+    RdmaPlugin.OnExecutor broken =
+        new RdmaPlugin.OnExecutor() {
+          @Override
+          ShuffleManager managerOf(SparkEnv env) {
+            throw new NoSuchMethodError("gone");
+          }
+        };
+    assertKept(other(SortShuffleManager.class), broken, "Spark 4.2.0", "gone");
+  }
+
+  /** It is one of a driver's own; its executors, which start later, do not look for a directory. */
+  @Test
+  void shouldSetNoDirectoryWhereTheDriverLacksAMember() {
+    SparkConf conf = conf();
+    MissingLinks missing = MissingLinks.onDriver();
+    new PluginParts(conf, true, RdmaPlugin.class, missing);
+    assertThat(conf.contains(DirectoryName.KEY)).isTrue();
+    assertThat(missing.take(new NoSuchMethodError("gone"))).isTrue();
+    assertThat(conf.contains(DirectoryName.KEY)).isFalse();
+    new PluginParts(conf, true, RdmaPlugin.class, missing).begin(null);
+    assertThat(conf.contains(DirectoryName.KEY)).isFalse();
+    conf.set("spark.shuffle.rdma.mode", "required");
+    assertThatThrownBy(() -> new PluginParts(conf, true, RdmaPlugin.class, missing))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("required", "Spark 4.2.0", "gone");
+  }
+
   /** Comet's native writer stores plain files although Spark encrypts its own. */
   @Test
   void shouldNotReadFilesOfOthersWhereSparkEncryptsItsNetwork() {
@@ -267,22 +297,32 @@ class RdmaPluginTest {
 
   private static void assertKept(
       Class<? extends ShuffleManager> manager, RdmaPlugin.OnExecutor plugin, String reason) {
-    assertKept(other(manager), plugin, reason);
+    assertKept(other(manager), plugin, manager.getName(), reason);
   }
 
-  private static void assertKept(SparkConf conf, RdmaPlugin.OnExecutor plugin, String reason) {
+  private static void assertKept(SparkConf conf, RdmaPlugin.OnExecutor plugin, String... reasons) {
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark = new JavaSparkContext(conf)) {
       BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
       executor = plugin;
+      PluginContext context =
+          (PluginContext)
+              Proxy.newProxyInstance(
+                  SESSION,
+                  new Class<?>[] {PluginContext.class},
+                  (proxy, method, none) -> method.getName().equals("conf") ? spark.getConf() : "1");
+      executor.init(context, Map.of("setsManager", "true"));
       runTasks(spark);
       runTasks(spark);
+      // The second is the driver's, which may be asked without a wait.
+      while (log.warnings().size() < 2) {
+        Thread.onSpinWait();
+      }
       executor.shutdown();
       assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
-      // The second is the driver's.
       assertThat(log.warnings())
           .hasSize(2)
-          .allMatch(line -> line.contains(conf.get(MANAGER)) && line.contains(reason))
+          .allMatch(line -> Stream.of(reasons).allMatch(line::contains))
           .first()
           .asString()
           .startsWith("RDMA is not used in this executor, its shuffle reads use TCP: ");

@@ -115,7 +115,7 @@ public final class DirectoryClient implements AutoCloseable {
       Object answer = ask(DirectoryService.PUBLISH, RecordCodec.encode(record));
       absent = false;
       taken.complete(RecordCodec.as(Boolean.class, answer));
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       // Private in Spark, and wrapped.
       absent = e.getCause() != null && e.getCause().getClass().getName().endsWith(NO_ENDPOINT);
       LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
@@ -198,7 +198,7 @@ public final class DirectoryClient implements AutoCloseable {
   private boolean isTaken(ExecutorReport report) {
     try {
       return Boolean.TRUE.equals(ask(DirectoryService.REPORT, report.encode()));
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       LOG.debug("Driver did not accept a report of this executor", e);
       return false;
     }

@@ -126,7 +126,7 @@ public final class EndpointCache {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
       asked.keySet().stream().filter(id -> !known.containsKey(id)).forEach(this::addEnded);
       answeredNs = begunNs;
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
     }
     for (var waiting : asked.entrySet()) {

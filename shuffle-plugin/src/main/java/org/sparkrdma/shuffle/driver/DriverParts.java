@@ -166,11 +166,16 @@ public final class DriverParts implements AutoCloseable {
     return notes;
   }
 
+  /** Asks Spark for its executors no more. */
+  public void endWatch() {
+    control.shutdownNow();
+  }
+
   /** Closes what is open; a second close does nothing. */
   @Override
   public synchronized void close() {
     closed = true;
-    control.shutdownNow();
+    endWatch();
     if (directory != null) {
       directory.close();
       broadcasts.close();

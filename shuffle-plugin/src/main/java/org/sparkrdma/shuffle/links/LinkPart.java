@@ -5,7 +5,10 @@ import java.util.Locale;
 
 /** A part of the plug-in, by what happens where this Spark lacks a member that it uses. */
 public enum LinkPart {
-  /** Spark loads it before anything can be checked: without a member the application fails. */
+  /**
+   * The classes that users name; without a member RDMA is off. Where they name the shuffle manager,
+   * Spark loads it before anything can be checked, and the application fails.
+   */
   START,
   /** The plug-in's reader; without a member RDMA is off in an executor. */
   READER,

@@ -20,14 +20,10 @@ public final class MissingLinks {
   private static final int MOST_NAMES = 3;
 
   private final LinkPart[] parts;
+  private final Object check = new Object();
   private boolean checked;
-  private String reason;
-  private Consumer<String> end =
-      why ->
-          LOG.warn(
-              "RDMA is not used in this process, its shuffle reads use TCP: {}. Use a plug-in that"
-                  + " was built for this Spark",
-              why);
+  private volatile String reason;
+  private Consumer<String> end = why -> {};
 
   /**
    * None is missing so far.
@@ -36,6 +32,16 @@ public final class MissingLinks {
    */
   public MissingLinks(LinkPart... parts) {
     this.parts = parts;
+  }
+
+  /** Those of a driver. */
+  public static MissingLinks onDriver() {
+    return new MissingLinks(LinkPart.START, LinkPart.DRIVER);
+  }
+
+  /** Those of an executor whose readers are this part. */
+  public static MissingLinks onExecutor(LinkPart readers) {
+    return new MissingLinks(LinkPart.START, readers, LinkPart.CLIENT, LinkPart.SERVING);
   }
 
   /**
@@ -55,13 +61,18 @@ public final class MissingLinks {
 
   /**
    * Looks up what the parts use; a member that is missing has the same effect. Calls after the
-   * first do nothing.
+   * first do nothing, but wait for it.
    */
-  public synchronized void check() {
-    if (checked) {
-      return;
+  public void check() {
+    synchronized (check) {
+      if (!checked) {
+        checked = true;
+        lookUp();
+      }
     }
-    checked = true;
+  }
+
+  private void lookUp() {
     long startNs = System.nanoTime();
     List<String> missing = LinkCheck.missing(parts);
     LOG.debug(
@@ -77,6 +88,11 @@ public final class MissingLinks {
   private synchronized void take(String why) {
     if (reason == null) {
       reason = why;
+      LOG.warn(
+          "RDMA is not used in this {}, its shuffle reads use TCP: {}. Use a plug-in that was built"
+              + " for this Spark",
+          List.of(parts).contains(LinkPart.DRIVER) ? "application" : "executor",
+          why);
       end.accept(why);
     }
   }
@@ -100,18 +116,18 @@ public final class MissingLinks {
   }
 
   /** Why RDMA has ended; empty when no member is missing so far. */
-  public synchronized Optional<String> reason() {
+  public Optional<String> reason() {
     return Optional.ofNullable(reason);
   }
 
   /** Whether a member is missing. */
   public boolean any() {
-    return reason().isPresent();
+    return reason != null;
   }
 
   /**
-   * Sets what ends RDMA, instead of the WARN; called with the reason, once, at once when it is
-   * known already. It must not wait.
+   * Sets what ends RDMA beside the WARN; called with the reason, once, at once when it is known
+   * already. It must not wait.
    */
   public synchronized void setEnd(Consumer<String> ending) {
     end = ending;

@@ -225,7 +225,8 @@ public final class RdmaRuntime implements AutoCloseable {
       return;
     }
     missing.setEnd(reason -> control.execute(() -> end(reason)));
-    control.execute(missing::check);
+    // Beside the start, which waits for it.
+    tcp.tryRun(MissingLinks.class.getName(), missing::check);
     control.execute(this::tryStart);
     var unused =
         control.scheduleWithFixedDelay(
@@ -246,6 +247,12 @@ public final class RdmaRuntime implements AutoCloseable {
     int number = starts;
     Optional<OpenRdma> started =
         start.run(reason -> control.execute(() -> turnOff(number, reason)));
+    missing.check();
+    if (missing.any()) {
+      unclosed = started.orElse(null);
+      closeLost();
+      return;
+    }
     if (started.isEmpty()) {
       onFailedStart(start.reasons());
       return;
@@ -322,10 +329,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private void end(String reason) {
     RuntimeStatus before = status.get();
     if (change(RuntimeStatus.down(State.OFF, List.of(reason)))) {
-      LOG.warn(
-          "RDMA is not used in this executor, its shuffle reads use TCP: {}. Use a plug-in that was"
-              + " built for this Spark",
-          reason);
       published.countDown();
       withdraw(before, reason);
     }

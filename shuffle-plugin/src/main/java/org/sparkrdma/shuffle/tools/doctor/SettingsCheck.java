@@ -57,13 +57,13 @@ final class SettingsCheck {
   /** Another shuffle manager keeps its place with spark.plugins. */
   private static void addBesideAnother(
       List<Finding> findings, SparkSettings spark, ShuffleSettings settings) {
-    String manager = spark.value(SparkSettings.MANAGER, "sort");
+    String manager = spark.value(SparkSettings.MANAGER, "");
     if (spark.isManagerMissing() || RdmaPolicy.isOurs(manager)) {
       return;
     }
     Optional<String> required = RdmaPolicy.requiredBesideAnother(settings);
-    if (RdmaPolicy.isSort(manager)) {
-      // Spark 4 lets the plug-in replace its own manager.
+    if (manager.isEmpty()) {
+      // Spark 4 lets the plug-in set its own.
       required.ifPresent(
           reason ->
               findings.add(
@@ -77,8 +77,10 @@ final class SettingsCheck {
             findings.add(
                 Finding.problem(
                     reason + ". The driver refuses to start with it.", "set it to auto")));
-    RdmaPolicy.plainBesideAnother(spark::isTrue, settings)
-        .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "see docs/engines.md")));
+    if (!RdmaPolicy.isSort(manager)) {
+      RdmaPolicy.plainBesideAnother(spark::isTrue, settings)
+          .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "see docs/engines.md")));
+    }
   }
 
   private SettingsCheck() {}

@@ -136,6 +136,11 @@ class SettingsChecksTest {
     assertThat(machine.findings(SettingsCheck::run))
         .singleElement()
         .asString()
+        .startsWith("PROBLEM " + PREFIX + "mode=required is possible only with");
+    machine.setting("spark.shuffle.manager", "");
+    assertThat(machine.findings(SettingsCheck::run))
+        .singleElement()
+        .asString()
         .startsWith("NOTE The driver of Spark 3.5 refuses to start: " + PREFIX + "mode=required");
   }
 
