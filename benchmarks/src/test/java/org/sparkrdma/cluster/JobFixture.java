@@ -9,7 +9,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
@@ -70,10 +72,16 @@ public record JobFixture(Path directory, Path jar) {
 
   /** A jar with the application's classes, which are among those of the tests. */
   public static Path jar(Path jar) throws IOException {
-    String folder = ClusterJob.class.getPackageName().replace('.', '/');
+    return jar(jar, ClusterJob.class.getPackage(), "*", new Manifest());
+  }
+
+  /** A jar with those classes of the tests whose names match a pattern. */
+  static Path jar(Path jar, Package of, String pattern, Manifest manifest) throws IOException {
+    String folder = of.getName().replace('.', '/');
     Path classes = Path.of("target/test-classes", folder);
-    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
-        DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
+    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest);
+        DirectoryStream<Path> files = Files.newDirectoryStream(classes, pattern + ".class")) {
       for (Path file : files) {
         out.putNextEntry(new ZipEntry(folder + "/" + file.getFileName()));
         Files.copy(file, out);

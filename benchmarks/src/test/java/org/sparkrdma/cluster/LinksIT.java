@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.cluster;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Manifest;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,66 +33,78 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.shuffle.links.LinkCheck;
 
 /**
- * Jobs on a Spark of which a member has another name: the answer is Spark's, no attempt fails, and
- * one WARN names the member.
+ * Jobs on a Spark of which members have another name: the answer is Spark's, no attempt fails, and
+ * one WARN of each process names a member and the version.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 @Timeout(value = 300, threadMode = ThreadMode.SEPARATE_THREAD)
 class LinksIT {
   private static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaPlugin";
-  private static final String NOT_BUILT_FOR = " is not one that the plug-in was built for: ";
+  private static final String NOT_LAST = PLUG_IN + ",org.sparkrdma.cluster.job.IdlePlugin";
+
+  private static final String ABORTED = "WRONG: aborted";
+  private static final String NOT_BUILT_FOR =
+      ".*Spark 4[.]2[.]0 is not one that the plug-in was built for: ";
+
+  /** A WARN of the plug-in, with the part of it that is off. */
+  private static final Pattern WARN =
+      Pattern.compile(" WARN .*?(Torrent:|Spark's UI|RDMA|plug-in)");
 
   @TempDir private static Path directory;
   private static List<String> expected;
   private static Path job;
   private static Path agent;
 
-  /** Where the member has another name. */
+  /** Where members have another name, and the parts of the plug-in that this is about. */
   private enum Place {
-    EXECUTORS,
-    DRIVER,
-    BOTH
+    EXECUTORS("reader|client|serving|beside|start|\\[broadcast\\]"),
+    DRIVER("driver|ui|start"),
+    BOTH("start");
+
+    private final String parts;
+
+    Place(String parts) {
+      this.parts = parts;
+    }
   }
+
+  /** An application: what it has shown, and the logs of its driver and of its executors. */
+  private record Shown(String outcome, List<String> logs) {}
 
   @BeforeAll
   static void prepare() throws Exception {
     JobFixture fixture = JobFixture.prepare(directory);
     job = fixture.jar();
     expected = fixture.small();
-    agent = RenamingAgent.jar(directory.resolve("agent.jar"));
+    Manifest manifest = new Manifest();
+    manifest.getMainAttributes().putValue("Premain-Class", RenamingAgent.class.getName());
+    Package of = RenamingAgent.class.getPackage();
+    agent = JobFixture.jar(directory.resolve("agent.jar"), of, "RenamingAgent*", manifest);
   }
 
+  /** WARNs are those of the driver and of each executor. */
   @ParameterizedTest
   @CsvSource({
-    "canUseBatchFetch,  EXECUTORS, SortShuffleManager.canUseBatchFetch",
-    "getIndexFile,      EXECUTORS, IndexShuffleBlockResolver.getIndexFile",
-    "shuffleManager,    BOTH,      SparkEnv.shuffleManager",
-    "setupEndpoint,     DRIVER,    RpcEnv.setupEndpoint",
+    "shuffle/sort/SortShuffleManager.canUseBatchFetch, EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
+    "storage/ShuffleBlockFetcherIterator.<init>,       EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
+    "rpc/RpcEnv.setupEndpoint,                         DRIVER,    'no RDMA, WARNs [1, 1, 1]'",
+    "SparkEnv.shuffleManager,                          BOTH,      'no RDMA, WARNs [1, 1, 1]'",
+    "ui/UIUtils.headerSparkPage,                       BOTH,      'no tab, WARNs [1, 0, 0]'",
   })
-  void shouldUseTcpWhereAMemberIsMissing(String member, Place place, String named)
+  void shouldUseSparksOwnWhereAMemberIsMissing(String member, Place place, String outcome)
       throws Exception {
-    SparkSubmit.Outcome outcome = run(member, place, PLUG_IN);
+    Shown shown = run(List.of("org/apache/spark/" + member), place, PLUG_IN, "off");
 
-    JobResult result = result(outcome);
-    assertThat(result.failedTasks()).isZero();
-    assertThat(result.remoteBytes()).isPositive();
-    assertThat(result.counter("rdma.bytes.read")).isZero();
-    assertThat(outcome.errors().lines().filter(line -> line.contains(" WARN ")))
-        .filteredOn(line -> line.contains("RDMA is not used"))
-        .as(outcome.errors())
-        .singleElement()
-        .asString()
-        .contains("Spark 4.2.0" + NOT_BUILT_FOR, named);
+    assertThat(shown.outcome()).as(String.join("", shown.logs())).isEqualTo(outcome);
     if (place == Place.EXECUTORS) {
-      assertThat(outcome.errors())
-          .containsPattern(
-              "Shuffle of this application: readBytes=0 .*tcpBytes="
-                  + result.remoteBytes()
-                  + " .*executorsWithoutRdma=.*"
-                  + member);
+      String name = Pattern.quote(member.replaceFirst(".*/", ""));
+      assertThat(shown.logs().get(0))
+          .containsPattern("readBytes=0 .*tcpBytes=[1-9].*executorsWithoutRdma=.*" + name);
     }
   }
 
@@ -95,96 +113,94 @@ class LinksIT {
    * outputs has another name.
    */
   @ParameterizedTest
-  @ValueSource(strings = {PLUG_IN, PLUG_IN + ",org.sparkrdma.cluster.job.IdlePlugin"})
+  @ValueSource(strings = {PLUG_IN, NOT_LAST})
   void shouldReadByRdmaOnALaterSpark(String plugins) throws Exception {
-    String later =
-        "shuffleManager~blockingShuffleManager,"
-            + "shuffleBlockResolver()Lorg/apache/spark/shuffle/ShuffleBlockResolver;~resolver";
-    SparkSubmit.Outcome outcome = run(later, Place.BOTH, plugins);
+    List<String> later =
+        List.of(
+            "org/apache/spark/SparkEnv.shuffleManager~blockingShuffleManager",
+            "org/apache/spark/shuffle/ShuffleManager.shuffleBlockResolver"
+                + "()Lorg/apache/spark/shuffle/ShuffleBlockResolver;~resolver");
+    Shown shown = run(later, Place.BOTH, plugins, "off");
 
-    JobResult result = result(outcome);
-    assertThat(result.failedTasks()).isZero();
-    assertThat(outcome.errors())
-        .contains(
-            "Shuffle of this application: readBytes=" + result.remoteBytes() + " ", " tcpBytes=0 ")
-        .doesNotContain(NOT_BUILT_FOR);
-    assertThat(outcome.errors().contains("The shuffle manager is org.apache.spark."))
+    assertThat(shown.outcome()).isEqualTo("RDMA, WARNs [0, 0, 0] WRONG [no WARN names it]");
+    assertThat(shown.logs().get(0)).contains(" tcpBytes=0 ");
+    assertThat(shown.logs().get(0).contains("The shuffle manager is org.apache.spark."))
         .isEqualTo(!plugins.equals(PLUG_IN));
   }
 
-  @Test
-  void shouldHaveNoTabWhereAMemberOfItIsMissing() throws Exception {
-    SparkSubmit.Outcome outcome = run("headerSparkPage", Place.DRIVER, PLUG_IN);
-
-    JobFixture.assertAllByRead(result(outcome));
-    assertThat(outcome.errors().lines().filter(line -> line.contains("WARN ApplicationMonitor")))
-        .singleElement()
-        .asString()
-        .contains(
-            "Spark's UI does not show the RDMA shuffle", NOT_BUILT_FOR, "UIUtils.headerSparkPage");
-  }
-
-  /** All members that can be renamed so that Spark itself still runs. */
+  /** All members; one application for those of a class that the same parts of the plug-in use. */
   @Test
   @Tag("nightly")
-  @Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = ThreadMode.SEPARATE_THREAD)
   void shouldGiveTheSameAnswerWhereAnyMemberIsMissing() throws Exception {
-    List<String> wrong = new ArrayList<>();
     List<String> table = new ArrayList<>();
-    for (String member : members()) {
-      SparkSubmit.Outcome outcome = run(member, Place.BOTH, PLUG_IN);
-      boolean right = outcome.exitCode() == 0 && result(outcome).answer().equals(expected);
-      boolean proves = right || run(member, Place.BOTH, "").exitCode() == 0;
-      boolean warns = outcome.errors().contains(NOT_BUILT_FOR);
-      table.add(
-          member
-              + ": "
-              + (right ? "right" : proves ? "WRONG" : "Spark itself fails")
-              + ", "
-              + warns);
-      if (!right && proves) {
-        wrong.add(member + ": " + outcome.errors());
+    for (Map.Entry<String, List<String>> group : groups().entrySet()) {
+      String parts = group.getKey().replaceFirst(" .*", "");
+      for (Place place : Place.values()) {
+        if (parts.matches(".*(" + place.parts + ").*")) {
+          addRows(table, group.getValue(), parts, place);
+        }
       }
     }
     Files.write(Path.of("target", "links.txt"), table);
-    assertThat(wrong).isEmpty();
-    assertThat(table).filteredOn(line -> line.contains("right")).hasSizeGreaterThan(20);
+    assertThat(table).filteredOn(row -> row.contains("WRONG")).isEmpty();
+    assertThat(table).filteredOn(row -> row.contains(", WARNs [")).hasSizeGreaterThan(120);
   }
 
-  /** Names of methods of Spark that the plug-in uses after its start. */
-  private static List<String> members() throws IOException {
-    try (BufferedReader reader =
-        new BufferedReader(
-            new InputStreamReader(
-                LinkCheck.class.getResourceAsStream("links.tsv"), StandardCharsets.UTF_8))) {
-      return reader
-          .lines()
-          .filter(line -> !line.matches("(start|history)\t.*"))
-          .map(line -> line.split("\t", -1))
-          .filter(fields -> fields.length > 4 && fields[2].startsWith("org.apache.spark."))
-          .map(fields -> fields[3])
-          .filter(name -> name.length() > 5 && !name.contains("<") && !name.contains("|"))
-          .distinct()
-          .sorted()
-          .toList();
-    }
-  }
-
-  private static JobResult result(SparkSubmit.Outcome outcome) throws IOException {
-    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
-    JobResult result =
-        new ObjectMapper().readValue(directory.resolve("result.json").toFile(), JobResult.class);
-    assertThat(result.answer()).isEqualTo(expected);
-    return result;
-  }
-
-  private static SparkSubmit.Outcome run(String member, Place place, String plugins)
+  /** A row; one for each member, too, where Spark does not run without all of them. */
+  private static void addRows(List<String> table, List<String> members, String parts, Place place)
       throws Exception {
-    String option = "-javaagent:" + agent + "=" + member;
+    String plugins = parts.equals("[beside]") ? NOT_LAST : PLUG_IN;
+    String broadcast = parts.equals("[broadcast]") ? "auto" : "off";
+    String outcome = run(members, place, plugins, broadcast).outcome();
+    if (outcome.equals(ABORTED) && run(members, place, "", "off").outcome().equals(ABORTED)) {
+      outcome = "Spark itself fails";
+      for (String member : members.size() > 1 ? members : List.<String>of()) {
+        addRows(table, List.of(member), parts, place);
+      }
+    }
+    table.add(String.join(" ", members) + " " + parts + " " + place + ": " + outcome);
+    System.out.println(table.get(table.size() - 1));
+  }
+
+  /** Members by the parts that use them and by class, as options of the agent. */
+  private static Map<String, List<String>> groups() throws IOException {
+    Map<String, TreeSet<String>> parts = new TreeMap<>();
+    try (InputStream list = LinkCheck.class.getResourceAsStream("links.tsv")) {
+      for (String line : new String(list.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+        String[] fields = line.split("\t", -1);
+        if (fields.length > 4
+            && fields[2].startsWith("org.apache.spark.")
+            && !fields[0].equals("history")) {
+          String member = fields[2].replace('.', '/') + "." + fields[3].replaceFirst("[|].*", "");
+          String descriptor = fields[1].endsWith("method") ? fields[4] : "";
+          parts.computeIfAbsent(member + descriptor, key -> new TreeSet<>()).add(fields[0]);
+        }
+      }
+    }
+    Map<String, List<String>> groups = new TreeMap<>();
+    parts.forEach(
+        (member, of) ->
+            groups
+                .computeIfAbsent(
+                    of + " " + member.replaceFirst("[.].*", ""), key -> new ArrayList<>())
+                .add(member));
+    return groups;
+  }
+
+  private static Shown run(List<String> members, Place place, String plugins, String broadcast)
+      throws Exception {
+    Path own = Files.createTempDirectory(directory, "run");
+    // Spark writes the logs of executors there.
+    Path home = Files.createDirectory(own.resolve("home"));
+    Installation installation = SparkSubmit.installation();
+    Files.createSymbolicLink(home.resolve("jars"), installation.sparkHome().resolve("jars"));
+    String option = "-javaagent:" + agent + "=" + String.join(",", members);
     List<String> command = new ArrayList<>(List.of("--master", "local-cluster[2,1,1024]"));
-    command.addAll(List.of("--jars", SparkSubmit.installation().plugIn().toString()));
+    command.addAll(List.of("--jars", installation.plugIn().toString()));
     command.addAll(List.of("--conf", "spark.plugins=" + plugins));
     command.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
+    command.addAll(List.of("--conf", "spark.shuffle.rdma.broadcast.mode=" + broadcast));
     command.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
     if (place != Place.DRIVER) {
       command.addAll(List.of("--conf", "spark.executor.extraJavaOptions=" + option));
@@ -193,7 +209,54 @@ class LinksIT {
       command.addAll(List.of("--driver-java-options", option));
     }
     command.addAll(List.of("--class", ClusterJob.class.getName(), job.toString()));
-    command.addAll(List.of("shuffle", directory.resolve("result.json").toString()));
-    return SparkSubmit.run(SparkSubmit.installation().sparkHome(), directory, Map.of(), command);
+    command.addAll(List.of("shuffle", own.resolve("result.json").toString()));
+    SparkSubmit.Outcome outcome = SparkSubmit.run(home, own, Map.of(), command);
+    List<String> logs = new ArrayList<>(List.of(outcome.errors()));
+    try (Stream<Path> files = Files.walk(home)) {
+      for (Path log : files.filter(file -> file.endsWith("stderr")).sorted().toList()) {
+        logs.add(Files.readString(log));
+      }
+    }
+    JobResult result =
+        outcome.exitCode() == 0
+            ? new ObjectMapper().readValue(own.resolve("result.json").toFile(), JobResult.class)
+            : null;
+    RunDirectory.deleteTree(own);
+    return new Shown(outcome(members, result, logs), logs);
+  }
+
+  /** The answer, what is off, the number of WARNs in each log, and what is wrong. */
+  private static String outcome(List<String> members, JobResult result, List<String> logs) {
+    if (result == null) {
+      return ABORTED;
+    }
+    String all = String.join("", logs);
+    String off = all.matches("(?s).* readBytes=[1-9].*") ? "RDMA" : "no RDMA";
+    if (all.contains("come by Torrent")) {
+      off = "Torrent";
+    } else if (all.contains("Spark's UI does not show the RDMA shuffle")) {
+      off = "no tab";
+    }
+    List<List<String>> warnings =
+        logs.stream()
+            .map(log -> WARN.matcher(log).results().map(one -> one.group(1)).toList())
+            .toList();
+    List<String> wrong = new ArrayList<>();
+    if (!result.answer().equals(expected) || result.failedTasks() > 0) {
+      wrong.add(result.toString());
+    }
+    if (warnings.stream().anyMatch(parts -> parts.size() > Set.copyOf(parts).size())) {
+      wrong.add("a process WARNs twice");
+    }
+    String names =
+        members.stream()
+            .map(member -> member.replaceFirst("[(~].*", "").replaceFirst(".*/", ""))
+            .map(Pattern::quote)
+            .collect(joining("|"));
+    if (!Pattern.compile(WARN + NOT_BUILT_FOR + ".*(" + names + ")").matcher(all).find()) {
+      wrong.add("no WARN names it");
+    }
+    String counts = warnings.stream().map(List::size).toList().toString();
+    return off + ", WARNs " + counts + (wrong.isEmpty() ? "" : " WRONG " + wrong);
   }
 }
