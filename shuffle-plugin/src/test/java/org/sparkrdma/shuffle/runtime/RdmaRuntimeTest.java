@@ -43,6 +43,8 @@ class RdmaRuntimeTest extends RuntimeFixture {
           .startsWith("RDMA is up: device fake0 port 1 of engine fake at [")
           .containsPattern("\\] \\(its port has .*\\), may pin [0-9]+ MiB: the minimum of: ")
           .doesNotContain("token");
+      // This driver has no directory.
+      runtime.awaitPublished();
       runtime.close();
     }
   }
