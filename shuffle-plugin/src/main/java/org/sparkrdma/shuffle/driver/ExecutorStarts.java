@@ -12,6 +12,8 @@ import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.links.LinkCheck;
+import org.sparkrdma.shuffle.links.LinkPart;
 
 /**
  * Warns once when executors end before they register, because that is how executors of Spark 4 end
@@ -26,8 +28,14 @@ public final class ExecutorStarts extends SparkListener {
 
   private int endedAtStart;
 
-  /** Lets Spark create it with its context, because the first shuffle may never be reached. */
+  /**
+   * Lets Spark create it with its context, because the first shuffle may never be reached. An error
+   * about a member that Spark lacks would end the context.
+   */
   public static void register(SparkConf conf) {
+    if (!LinkCheck.missing(LinkPart.DRIVER).isEmpty()) {
+      return;
+    }
     String key = "spark.extraListeners";
     String name = ExecutorStarts.class.getName();
     List<String> names = new ArrayList<>(List.of(conf.get(key, "").trim().split("\\s*,\\s*", -1)));
