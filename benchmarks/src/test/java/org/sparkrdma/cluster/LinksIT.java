@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ class LinksIT {
 
   /** A WARN of the plug-in, with the part of it that is off. */
   private static final Pattern WARN =
-      Pattern.compile(" WARN .*?(Torrent:|Spark's UI|RDMA|plug-in)");
+      Pattern.compile(" WARN .*?(Torrent:|RDMA is not|RDMA|plug-in)");
 
   @TempDir private static Path directory;
   private static List<String> expected;
@@ -135,7 +136,7 @@ class LinksIT {
   void shouldGiveTheSameAnswerWhereAnyMemberIsMissing() throws Exception {
     List<String> table = new ArrayList<>();
     for (Map.Entry<String, List<String>> group : groups().entrySet()) {
-      String parts = group.getKey().replaceFirst(" .*", "");
+      String parts = group.getKey().replaceFirst("(?<=]) .*", "");
       for (Place place : Place.values()) {
         if (parts.matches(".*(" + place.parts + ").*")) {
           addRows(table, group.getValue(), parts, place);
@@ -169,9 +170,10 @@ class LinksIT {
     try (InputStream list = LinkCheck.class.getResourceAsStream("links.tsv")) {
       for (String line : new String(list.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
         String[] fields = line.split("\t", -1);
+        // Spark creates its manager by reflection, which the agent does not see.
         if (fields.length > 4
             && fields[2].startsWith("org.apache.spark.")
-            && !fields[0].equals("history")) {
+            && !line.matches("history\t.*|.*SortShuffleManager\t<init>.*")) {
           String member = fields[2].replace('.', '/') + "." + fields[3].replaceFirst("[|].*", "");
           String descriptor = fields[1].endsWith("method") ? fields[4] : "";
           parts.computeIfAbsent(member + descriptor, key -> new TreeSet<>()).add(fields[0]);
@@ -210,7 +212,14 @@ class LinksIT {
     }
     command.addAll(List.of("--class", ClusterJob.class.getName(), job.toString()));
     command.addAll(List.of("shuffle", own.resolve("result.json").toString()));
-    SparkSubmit.Outcome outcome = SparkSubmit.run(home, own, Map.of(), command);
+    Process process = SparkSubmit.start(home, own, Map.of(), command);
+    try {
+      // Spark replaces executors that end at their start for ever.
+      boolean unused = process.waitFor(2, TimeUnit.MINUTES);
+    } finally {
+      LiveProcesses.end(List.of(process.toHandle()), Duration.ofSeconds(10));
+    }
+    SparkSubmit.Outcome outcome = SparkSubmit.outcome(process, own);
     List<String> logs = new ArrayList<>(List.of(outcome.errors()));
     try (Stream<Path> files = Files.walk(home)) {
       for (Path log : files.filter(file -> file.endsWith("stderr")).sorted().toList()) {
