@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,28 +13,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class MatrixCommandTest {
   @TempDir private Path directory;
-
-  private static final Set<Integer> BOTH = Set.of(17, 25);
-
-  private static List<String> select(Set<Integer> javas, String... names) {
-    return Cell.select(List.of(names), javas).stream().map(Cell::name).toList();
-  }
-
-  @Test
-  void shouldRunEveryCellThatSparkSupportsAndTheMachineHas() {
-    assertThat(select(BOTH, "all"))
-        .containsExactly(
-            "3.5.9-2.12-17",
-            "3.5.9-2.13-17",
-            "4.0.4-2.13-17",
-            "4.1.3-2.13-17",
-            "4.2.0-2.13-17",
-            "4.2.0-2.13-25");
-    assertThat(select(BOTH, "newest", "oldest", "newest"))
-        .containsExactly("3.5.9-2.12-17", "4.2.0-2.13-25");
-    assertThat(select(Set.of(17), "newest")).containsExactly("4.2.0-2.13-17");
-    assertThat(select(BOTH, "4.0.4-2.13-17", "4.0.4-2.13-17")).containsExactly("4.0.4-2.13-17");
-  }
 
   @Test
   void shouldFindRowsThatDifferAreMissingOrTooMany() throws Exception {

@@ -26,16 +26,6 @@ class SoakJobTest {
   }
 
   @Test
-  @Tag("nightly")
-  void shouldAcceptTheKnownAnswerOfEachJob() throws Exception {
-    try (JavaSparkContext spark = start()) {
-      for (SoakJob job : SoakJob.values()) {
-        assertThat(job.run(spark, 5)).as(job.name()).isEmpty();
-      }
-    }
-  }
-
-  @Test
   void shouldAcceptAKnownAnswerAndReportOthers() throws Exception {
     try (JavaSparkContext spark = start()) {
       assertThat(SoakJob.JOIN.run(spark, 5)).isEmpty();
