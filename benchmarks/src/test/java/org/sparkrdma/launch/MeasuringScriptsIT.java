@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -87,25 +86,6 @@ class MeasuringScriptsIT {
     JsonNode figures = cases(report).at("/0/figures");
     assertThat(figures.at("/clientUs/median").asDouble()).isPositive();
     assertThat(figures.at("/cpu/median").asDouble()).isBetween(0.0, 1.0);
-  }
-
-  /** It builds both commits. */
-  @Test
-  @Tag("nightly")
-  @Timeout(1_800)
-  void shouldCompareTwoCommits() throws Exception {
-    Path report = directory.resolve("regress.json");
-    Outcome outcome =
-        Script.run(
-            Map.of(),
-            "bench regress --shapes 4x4x4k --pairs 5 --warm-ups 0 --work-dir %s --report %s HEAD~1 HEAD"
-                .formatted(directory.resolve("work"), report)
-                .split(" "));
-    // With such short runs a ratio may well differ, and then the exit code is 1.
-    assertThat(outcome.output()).containsAnyOf("No ratio is worse", "Ratios that are worse");
-    JsonNode result = new ObjectMapper().readTree(report.toFile());
-    assertThat(result.at("/changes/0/headValues").size()).isEqualTo(5);
-    assertThat(result.at("/changes/0/verdict").asText()).isNotEmpty();
   }
 
   private Outcome run(String command) throws IOException, InterruptedException {

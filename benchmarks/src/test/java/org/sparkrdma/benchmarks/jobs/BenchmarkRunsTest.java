@@ -54,33 +54,23 @@ class BenchmarkRunsTest {
                 + " rows=6 digest=ab instead of rows=5 digest=ab");
   }
 
-  @Test
-  void shouldGoOnAfterWarmUpsWithEqualAnswersAndRefuseToMeasureOnOneExecutor() {
-    assertThatThrownBy(() -> run(List.of(5L, 5L)))
-        .isInstanceOf(LaunchException.class)
-        .hasMessageContaining("at least two are needed");
-  }
-
   /**
    * @param rows number of rows in the answer of each warm-up
    */
   private static void run(List<Long> rows) throws Exception {
-    runAnswers(
+    List<ComputedAnswer> answers =
         rows.stream()
             .map(count -> ComputedAnswer.of(new ComputedAnswer.Answer(count, "ab")))
-            .toList());
-  }
-
-  /**
-   * @param answers of each warm-up
-   */
-  private static void runAnswers(List<ComputedAnswer> answers) throws Exception {
-    BenchmarkPlan plan = plan(ShuffleJob.GROUPBY, "2x2x4k", answers.size());
+            .toList();
+    BenchmarkPlan plan =
+        new BenchmarkPlan(
+            ShuffleJob.GROUPBY,
+            List.of("2x2x4k"),
+            List.of(ShuffleMode.VANILLA),
+            1,
+            answers.size(),
+            "");
     new BenchmarkRuns(plan, line -> {}, shape -> new Answers(answers)).run();
-  }
-
-  private static BenchmarkPlan plan(ShuffleJob job, String shape, int warmUps) {
-    return new BenchmarkPlan(job, List.of(shape), List.of(ShuffleMode.VANILLA), 1, warmUps, "");
   }
 
   /** A job that only has answers. */

@@ -44,14 +44,6 @@ class RankSumTest {
     assertThat(RankSum.of(List.of(1., 1.), List.of(2., 2.)).chance()).isCloseTo(2 / 6.0, EXACT);
   }
 
-  @Test
-  void shouldNotJudgeFewRounds() {
-    assertThat(Verdict.of(rounds(3, 1), rounds(3, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
-    assertThat(Verdict.of(rounds(1, 1), rounds(40, 9), true)).isEqualTo(Verdict.TOO_FEW_ROUNDS);
-    assertThat(Verdict.of(rounds(5, 1), rounds(5, 9), true)).isEqualTo(Verdict.WORSE);
-    assertThat(Verdict.of(rounds(3, 9), rounds(9, 1), true)).isEqualTo(Verdict.BETTER);
-  }
-
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5, 7, 9})
   void shouldCallAtMostOneOfAHundredRatiosOfEqualSystemsChanged(int rounds) {

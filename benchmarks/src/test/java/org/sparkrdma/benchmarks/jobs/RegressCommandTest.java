@@ -54,14 +54,6 @@ class RegressCommandTest {
   }
 
   @Test
-  void shouldIgnoreChangesThatAreNotCommitted() throws Exception {
-    writeReport(9);
-    writeScript("bench", "#!/bin/sh\nexit 1\n");
-    assertThat(regress("fast")).isZero();
-    assertThat(project.resolve("built")).doesNotExist();
-  }
-
-  @Test
   void shouldKeepTheOutputOfAFailedBuild() throws Exception {
     writeScript("mvnw", "#!/bin/sh\necho no compiler\nexit 1\n");
     commit("broken", 1);
@@ -77,10 +69,6 @@ class RegressCommandTest {
 
   private void commit(String subject, double ratio) throws Exception {
     writeReport(ratio);
-    commitAll(subject);
-  }
-
-  private void commitAll(String subject) throws Exception {
     git("add", "-A");
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", subject);
     git("tag", subject);

@@ -30,12 +30,6 @@ class TransferCommandTest {
     return Refusal.of(TransferCommand.commandLine(), all.toArray(new String[0]));
   }
 
-  /** ADLER32 is Spark's default. */
-  @Test
-  void shouldVerifyByDefaultAsThePlugInDoes() {
-    assertThat(TransferPlan.Verify.byDefault()).isEqualTo(TransferPlan.Verify.ADLER32);
-  }
-
   @Test
   void shouldTurnVerificationOffInOneModeOnly() {
     assertThat(TransferPlan.Verify.OFF.conf())
