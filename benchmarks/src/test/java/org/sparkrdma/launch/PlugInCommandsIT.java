@@ -119,24 +119,6 @@ class PlugInCommandsIT {
     return Stream.concat(Stream.of(first), Stream.of(common)).toArray(String[]::new);
   }
 
-  @Test
-  void shouldExplainThisMachineInOneLineAndInJson() throws Exception {
-    Path conf = directory.resolve("spark-defaults.conf");
-    Files.writeString(conf, "spark.shuffle.rdma.pined.max 1g\n");
-    Outcome text = run("doctor", "--conf", conf.toString());
-    assertThat(text.errors()).isEmpty();
-    assertThat(text.output())
-        .startsWith("RDMA will not be used: unknown setting: key=spark.shuffle.rdma.pined.max")
-        .doesNotContain("\u001b");
-    assertThat(text.exitCode()).isEqualTo(NOT_USED);
-
-    JsonNode answer =
-        new ObjectMapper().readTree(run("doctor", "--json", "--conf", conf.toString()).output());
-    assertThat(answer.path("usable").asBoolean(true)).isFalse();
-    assertThat(text.output().lines()).first().isEqualTo(answer.path("summary").asText());
-    assertThat(answer.path("findings").fieldNames()).toIterable().contains("system", "engine");
-  }
-
   private Outcome run(String... arguments) throws Exception {
     return run(PlugInJar.command(PlugInJar.path(), arguments));
   }
