@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.sparkrdma.guest.ClusterRun.assertAllByRead;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -25,31 +24,6 @@ import org.sparkrdma.guest.cluster.StepResult;
 @Timeout(900)
 final class GuestMatrixIT {
   private static final String OF_CI = "ci";
-  private static final int MAX_CELLS = 25;
-
-  /** The first columns after the name are pairwise complete. */
-  private static final int PAIRED = 4;
-
-  @Test
-  void shouldHaveEachPairOfKernelTransportFilesAndMtuInAFewCells() {
-    List<MatrixCell> cells = MatrixCell.all();
-    assertThat(cells).hasSizeLessThanOrEqualTo(MAX_CELLS);
-    assertThat(cells.stream().map(MatrixCell::name)).doesNotHaveDuplicates();
-    for (int i = 1; i <= PAIRED; i++) {
-      for (int j = i + 1; j <= PAIRED; j++) {
-        long pairs = distinct(cells, i, j);
-        assertThat(pairs).isEqualTo(distinct(cells, i, i) * distinct(cells, j, j));
-      }
-    }
-  }
-
-  /** Number of distinct pairs of values in two columns. */
-  private static long distinct(List<MatrixCell> cells, int one, int other) {
-    return cells.stream()
-        .map(cell -> List.of(cell.values().get(one), cell.values().get(other)))
-        .distinct()
-        .count();
-  }
 
   @Test
   void shouldAnswerRightInTheCellOfCi() throws Exception {

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -114,12 +113,6 @@ record MatrixCell(
     return new MatrixCell(
         values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7],
         values[8], values[9]);
-  }
-
-  /** The values in the order of {@link #COLUMNS}. */
-  List<String> values() {
-    return Arrays.asList(
-        name, kernel, transport, files, mtu, network, settings, limit, fault, expected);
   }
 
   /** Whether the kernel refuses allocations while memory is registered. */
