@@ -16,17 +16,17 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
   private val Begin = "Checks of executor "
   private val log = Path.of(sys.env("IT_LOG"))
 
-  // Every day YarnIT reads such a report of its driver.
-  test("should log that two hosts use RDMA", Nightly) {
-    val reports = reportsOf(Clusters.soft().set("spark.shuffle.rdma.doctor", "true"), hosts = 2)
-    assert(reports.forall(_.contains(": RDMA is used")), reports)
-    assert(Seq("127.0.0.1", "127.0.0.2").forall(host => reports.exists(_.contains(s" on $host:"))))
-    assert(!reports.exists(_.contains("\n  warning")), reports)
-  }
-
   test("should log the reasons and what to do of two hosts without RDMA") {
-    val reports =
-      reportsOf(Clusters.fallback().set("spark.shuffle.rdma.doctor", "true"), hosts = 2)
+    val length = Files.size(log)
+    val conf = Clusters
+      .fallback()
+      .set("spark.shuffle.rdma.doctor", "true")
+      .set("spark.example.password", "not-for-logs")
+    SparkCluster.runOnTwoHosts(conf, coresEach = 1) { cluster =>
+      Jobs.groupBy(cluster.spark)
+      eventually(assert(reportsAfter(length).size === 2))
+    }
+    val reports = reportsAfter(length)
     assert(reports.forall(_.contains(": RDMA is not used\n")), reports)
     assert(reports.forall(_.contains("\n  problem  engine            ibverbs: ")), reports)
     assert(reports.forall(_.contains(" To do: ")), reports)
@@ -50,17 +50,6 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
     val report = reportsAfter(length).head
     assert(report.contains(": RDMA is used\n"), report)
     assert(report.contains("gave no result: they did not end within 10 s."), report)
-  }
-
-  /** The reports of an application on two hosts. */
-  private def reportsOf(conf: org.apache.spark.SparkConf, hosts: Int): Seq[String] = {
-    val length = Files.size(log)
-    conf.set("spark.example.password", "not-for-logs")
-    SparkCluster.runOnTwoHosts(conf, coresEach = 1) { cluster =>
-      Jobs.groupBy(cluster.spark)
-      eventually(assert(reportsAfter(length).size === hosts))
-    }
-    reportsAfter(length)
   }
 
   /** Each from its first line to the end of the indented ones. */

@@ -14,16 +14,6 @@ final class PluginSuite extends ScenarioSuite with Eventually {
 
   private val Stub = "org.sparkrdma.scenarios.StubManager"
 
-  // Every day YarnIT does it, with the lines of conf/yarn.conf.template.
-  test("should set the shuffle manager in place of Spark's", Nightly) {
-    val expected = VanillaAnswers.everyday
-    SparkCluster.run(byPlugin()) { cluster =>
-      assertAnswers(cluster, expected, Seq("groupBy"))
-      val managers = cluster.onEveryExecutor(PluginSuite.manager).values.toSet
-      assert(managers === Set("org.sparkrdma.shuffle.RdmaShuffleManager"))
-    }
-  }
-
   test("should fetch by READ for another manager's reader, and release what it no longer reads") {
     // Before the cluster, because this may start one of its own.
     val expected = VanillaAnswers.everyday

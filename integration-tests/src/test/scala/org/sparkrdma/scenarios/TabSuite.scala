@@ -22,7 +22,7 @@ import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
-/** The tab "RDMA shuffle" of applications with several executors, live and in a History Server. */
+/** The tab "RDMA shuffle" of applications with several executors, live. */
 final class TabSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
@@ -36,14 +36,8 @@ final class TabSuite extends ScenarioSuite with Eventually {
   private lazy val metrics = Files.createTempDirectory("executor-metrics")
   private lazy val logs = Files.createTempDirectory("event-logs")
 
-  /** Id of the application that has no RDMA; empty until it has run. */
-  private var withoutRdma = ""
-
-  /** Its executors with their hosts. */
-  private var hostsWithoutRdma = Map.empty[String, String]
-
   test("should say why RDMA is not used") {
-    val (id, ofHosts) = SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
+    SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       val page = await(cluster)(page =>
@@ -60,10 +54,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(value(scraped, "blocks_without_rdma") > 0, scraped)
       assert(value(scraped, "blocks_fallback") === 0, scraped)
       assert(value(scraped, "bytes_fallback") === 0, scraped)
-      (cluster.sc.applicationId, hosts(cluster))
     }
-    withoutRdma = id
-    hostsWithoutRdma = ofHosts
   }
 
   test("should show executors with their devices, bytes by READ and a lost executor") {
@@ -73,7 +64,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       .set(CsvSink + "class", "org.apache.spark.metrics.sink.CsvSink")
       .set(CsvSink + "directory", metrics.toString)
       .set(CsvSink + "period", "1")
-    val (id, stages, host) = SparkCluster.run(conf) { cluster =>
+    SparkCluster.run(conf) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       // Enough bytes for registered windows.
@@ -93,7 +84,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(row(busy, "1").contains("(soft)</td>"), busy)
       assert(">[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
-      val host = hosts(cluster)(lost)
       ProcessHandle
         .of(cluster.processes()(lost))
         .ifPresent(process => {
@@ -102,24 +92,10 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val after = await(cluster)(page => row(page, lost).contains("<td>lost: "))
       assert(bytesByRead(after) > 0, after)
       assert(!hasSecret(busy) && !hasSecret(after))
-      (cluster.sc.applicationId, stages, host)
     }
-    HistoryServer.writeRolled(logs, id, eventsOf(logs.resolve("eventlog_v2_" + id)))
+    val events = eventsOf(logs).filter(_.contains("RdmaShuffleEvent"))
     assert(events.nonEmpty)
     assert(!events.exists(hasSecret))
-    val history = HistoryServer.start(logs)
-    try {
-      eventually(assert(HistoryServer.isCompacted(logs, id)))
-      val page = awaitPage(history.url(id))(bytesByRead(_) > 0)
-      assert(s"<td>$host</td><td>lost: ".r.findFirstIn(page).isDefined, page)
-      assert(page.contains("up in 1 of 1 executors at the end"), page)
-      assert(page.contains("(soft)</td>"), page)
-      assert(!hasSecret(page))
-      assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
-      val reasons =
-        awaitPage(history.url(withoutRdma))(_.contains("Not used in 2 executors:</strong>"))
-      assertReasons(reasons, hostsWithoutRdma)
-    } finally history.close()
   }
 
   private def withUi(conf: SparkConf): SparkConf = conf
@@ -172,9 +148,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       .findFirstMatchIn(scraped)
       .map(_.group(1).toLong)
       .getOrElse(throw new AssertionError(scraped))
-
-  /** The plug-in's events in the logs of applications. */
-  private def events: Seq[String] = eventsOf(logs).filter(_.contains("RdmaShuffleEvent"))
 
   private def eventsOf(directory: Path): Seq[String] =
     Using.resource(Files.walk(directory))(
@@ -259,14 +232,9 @@ final class TabSuite extends ScenarioSuite with Eventually {
     if (begin < 0) "" else page.substring(begin, page.indexOf("</tr>", begin))
   }
 
-  private def url(cluster: SparkCluster): String = cluster.sc.uiWebUrl.get + "/rdma-shuffle/"
-
-  private def await(cluster: SparkCluster)(isReady: String => Boolean): String =
-    awaitPage(url(cluster))(isReady)
-
   /** Executors send their figures from time to time. */
-  private def awaitPage(url: => String)(isReady: String => Boolean): String = eventually {
-    val page = TabSuite.get(url)
+  private def await(cluster: SparkCluster)(isReady: String => Boolean): String = eventually {
+    val page = TabSuite.get(cluster.sc.uiWebUrl.get + "/rdma-shuffle/")
     assert(isReady(page), page)
     page
   }
