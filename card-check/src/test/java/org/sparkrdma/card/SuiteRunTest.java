@@ -17,23 +17,6 @@ class SuiteRunTest {
   }
 
   @Test
-  void shouldTakeTheResultOfEachCase() {
-    accept(
-        "tests: 4",
-        "passed  IbverbsVerbsContractOnCard#Reads.shouldReadABlock() 12 ms",
-        "SKIPPED IbverbsVerbsContractOnCard#Sends.shouldSendInline(): Assumption failed: the device has no capability INLINE",
-        "FAILED  Writes.shouldWrite(): does not end within its time limit of 120 s");
-    assertThat(run.cases())
-        .containsExactly(
-            new SuiteRun.Case("Reads.shouldReadABlock()", "passed", 12, List.of()),
-            new SuiteRun.Case("Sends.shouldSendInline()", "skipped", 0, List.of()),
-            new SuiteRun.Case("Writes.shouldWrite()", "failed", 0, List.of()));
-    assertThat(run.notRun()).isEqualTo(1);
-    assertThat(run.passed()).isFalse();
-    assertThat(shown.get(1)).startsWith("1/4 passed  ");
-  }
-
-  @Test
   void shouldKeepTheKindOfAFailureAndNoValue() {
     accept(
         "tests: 2",

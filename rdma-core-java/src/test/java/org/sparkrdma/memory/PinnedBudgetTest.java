@@ -21,16 +21,6 @@ class PinnedBudgetTest {
   private final PinnedBudget budget = new PinnedBudget(LIMIT, PAGE);
 
   @Test
-  void shouldGrantUpToTheLimitAndNoFurther() {
-    try (var all = budget.tryGrant(LIMIT).orElseThrow()) {
-      assertThat(all.heldBytes()).isEqualTo(LIMIT);
-      assertThat(budget.tryGrant(1)).isEmpty();
-    }
-    assertThat(budget.tryGrant(LIMIT + 1)).isEmpty();
-    assertThat(budget.pinnedBytes()).isZero();
-  }
-
-  @Test
   void shouldKeepAReserveWithinTheLimitAndGrantItAllTheSame() {
     assertThat(budget.reservedBytes()).isZero();
     budget.reserve(2 * PAGE);
@@ -38,16 +28,6 @@ class PinnedBudgetTest {
     budget.tryGrant(LIMIT).orElseThrow().close();
     assertThatThrownBy(() -> budget.reserve(LIMIT + 1)).hasMessageContaining("bad reserve");
     assertThatThrownBy(() -> budget.reserve(-1)).isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
-  void shouldCountWholePages() {
-    try (var one = budget.tryGrant(1).orElseThrow();
-        var two = budget.tryGrant(PAGE + 1).orElseThrow()) {
-      assertThat(one.heldBytes()).isEqualTo(PAGE);
-      assertThat(two.heldBytes()).isEqualTo(2 * PAGE);
-      assertThat(budget.pinnedBytes()).isEqualTo(3 * PAGE);
-    }
   }
 
   @Test

@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,32 +63,6 @@ final class LeakLogTest {
         .containsExactly(
             "leaked 1: application=app-1_x executor=1 " + RESERVATION,
             "leaked 2: application=app-2 executor=0 " + LEASE);
-  }
-
-  @Test
-  void shouldWaitForAnExecutorThatIsEnding() throws Exception {
-    Process ending = new ProcessBuilder("cat").start();
-    try {
-      Path file = directory.resolve("app-1_x_0_" + ending.pid());
-      Files.writeString(file, executor("0", LeakLog.State.RUNNING));
-      assertThat(LeakLog.read(directory, Duration.ZERO).count(LeakLog.State.RUNNING)).isEqualTo(1);
-
-      FutureTask<LeakLog> reading =
-          new FutureTask<>(() -> LeakLog.read(directory, Duration.ofSeconds(30)));
-      Thread reader = new Thread(reading, "reader");
-      reader.start();
-      while (reader.isAlive() && reader.getState() != Thread.State.TIMED_WAITING) {
-        Thread.onSpinWait();
-      }
-      new ProcessFiles(directory)
-          .write(
-              ProcessName.parse(file.getFileName().toString()),
-              executor("0", LeakLog.State.JUDGED));
-
-      assertThat(reading.get().count(LeakLog.State.JUDGED)).isEqualTo(1);
-    } finally {
-      ending.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
-    }
   }
 
   private List<String> objections() throws IOException {

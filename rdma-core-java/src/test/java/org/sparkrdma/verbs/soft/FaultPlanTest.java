@@ -24,25 +24,6 @@ class FaultPlanTest {
   }
 
   @Test
-  void shouldFireTheNthTimeOnly() {
-    assertThat(fires("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
-        .containsExactly(3, 5);
-  }
-
-  @Test
-  void shouldFireFromTheNthTimeOn() {
-    assertThat(fires("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
-  }
-
-  @Test
-  void shouldCountEachKindSeparately() {
-    FaultPlan plan = FaultPlan.parse("hang@1,flip-bit@1");
-    assertThat(plan.fires(FaultPlan.Kind.HANG)).isTrue();
-    assertThat(plan.fires(FaultPlan.Kind.FLIP_BIT)).isTrue();
-    assertThat(plan.fires(FaultPlan.Kind.READ_ERROR)).isFalse();
-  }
-
-  @Test
   void shouldFireTheSameTimesForTheSameSeed() {
     List<Integer> first = fires("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
     assertThat(first).hasSizeBetween(50, 200);
@@ -56,12 +37,6 @@ class FaultPlanTest {
     assertThat(plan.delayNs()).isZero();
     assertThat(plan.delayNs()).isEqualTo(1_500_000);
     assertThat(plan.delayNs()).isZero();
-  }
-
-  @Test
-  void shouldDoNothingWithoutRules() {
-    assertThat(FaultPlan.parse("").isActive()).isFalse();
-    assertThat(FaultPlan.parse("seed=3").isActive()).isFalse();
   }
 
   @ParameterizedTest
