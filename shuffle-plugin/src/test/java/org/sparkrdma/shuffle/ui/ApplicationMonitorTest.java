@@ -17,13 +17,10 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.RdmaShuffleManager;
-import scala.Tuple2;
 
 /** Metrics and summary of an application on the driver, with and without pages of Spark. */
 @Timeout(60)
 class ApplicationMonitorTest {
-  private static final String SUMMARY = "Shuffle of this application: ";
   private static final Map<String, Object> FIGURES =
       Map.of("state", "up", "read", 5L, "highest", 4_096L, "fallback.timeout", 2L);
 
@@ -32,7 +29,7 @@ class ApplicationMonitorTest {
     Events events = new Events();
     assertThat(linesOf(events, false))
         .containsExactly(
-            SUMMARY
+            "Shuffle of this application: "
                 + "readBytes=5 copiedBytes=0 tcpBytes=0 localBytes=0 broadcastBytes=0 fallbackBlocks=2 quarantines=0"
                 + " fallbacks={timeout=2} highestPinnedBytes=4096 notes=[a note]");
     assertThat(events.posted).as("no History Server of Spark 3.5 reads them").isEmpty();
@@ -82,33 +79,6 @@ class ApplicationMonitorTest {
       monitor.report("7", FIGURES);
       assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);
     }
-  }
-
-  @Test
-  void shouldLogOneSummaryAtTheEndOfAnApplicationThatHasShuffledTwice() {
-    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma")) {
-      SparkConf conf = conf().set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
-      try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-        shuffle(spark);
-        shuffle(spark);
-        assertThat(log.warnings()).noneMatch(line -> line.contains(SUMMARY));
-      }
-      assertThat(log.warnings())
-          .filteredOn(line -> line.contains(SUMMARY))
-          .singleElement()
-          .asString()
-          .matches(SUMMARY + "readBytes=0 copiedBytes=0 tcpBytes=0 localBytes=[1-9].*");
-    }
-  }
-
-  private static void shuffle(JavaSparkContext spark) {
-    assertThat(
-            spark
-                .parallelize(List.of(1, 2, 3), 2)
-                .mapToPair(number -> new Tuple2<>(number % 2, number))
-                .reduceByKey(Integer::sum)
-                .count())
-        .isEqualTo(2);
   }
 
   private static SparkConf conf() {

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,23 +13,6 @@ import org.junit.jupiter.api.Test;
 
 class FigureStoreTest {
   private final InMemoryStore store = new InMemoryStore();
-
-  @Test
-  void shouldReadTheSameFiguresFromTheStore() throws Exception {
-    ApplicationFigures figures = new ApplicationFigures();
-    figures.note("a note");
-    figures.start("1", "host-a");
-    figures.report("1", Map.of("state", "up", "engine", "soft", "read", 1L << 40));
-    figures.addTask("1", 4, 10, 20);
-    figures.addTask("2", 5, 30, 40);
-    figures.setReceived(5, new BytesByPath(29, 3, 1, 0));
-    figures.remove("2", "lost");
-    store.write(RdmaHistoryPlugin.entry(figures));
-    ApplicationFigures read = RdmaHistoryPlugin.read(store);
-    assertThat(json(read)).isEqualTo(json(figures));
-    assertThat(json(figures).findValue("read").asLong()).isEqualTo(1L << 40);
-    assertThat(read.snapshot().executors().get("1").host()).isEqualTo("host-a");
-  }
 
   @Test
   void shouldReadNothingFromAStoreWithoutFiguresOrWithOthers() throws Exception {
@@ -125,9 +107,5 @@ class FigureStoreTest {
   private static String page(ApplicationFigures figures) {
     SparkStage forgotten = new SparkStage("", "", -1, "");
     return new PageContent(figures.snapshot(), figures.totals(), id -> forgotten, false).html();
-  }
-
-  private static JsonNode json(ApplicationFigures figures) throws Exception {
-    return new ObjectMapper().readTree(RdmaHistoryPlugin.entry(figures).json);
   }
 }

@@ -80,15 +80,6 @@ class PageContentTest {
   }
 
   @Test
-  void shouldShowTheBytesOfAStageByPath() {
-    figures.report("1", Map.of("state", "up"));
-    figures.addTask("1", 3, 3_072, 1_024);
-    figures.setReceived(3, new BytesByPath(2_048, 512, 1_024, 0));
-    assertThat(stage(3))
-        .containsExactly("count", "66 %", "2 s (7 %)", "3.0 KiB", "2.0 KiB", "1.0 KiB", "1.0 KiB");
-  }
-
-  @Test
   void shouldCountTheBytesOfAStageAsTcpWhereNoExecutorReports() {
     figures.addTask("1", 3, 3_072, 1_024);
     assertThat(stage(3)).endsWith("3.0 KiB", "0 B", "3.0 KiB", "1.0 KiB");

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.scheduler.ReplayListenerBus;
@@ -19,8 +18,6 @@ import org.junit.jupiter.api.Test;
 class RdmaShuffleEventTest {
   private static final String END =
       "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":4711}";
-  private static final Map<String, Map<String, Object>> FIGURES =
-      new LinkedHashMap<>(Map.of("7", Map.of("engine", "soft", "read", 123L)));
 
   /** Events that a replay passes to listeners. */
   private static final class Replayed extends SparkListener {
@@ -41,26 +38,23 @@ class RdmaShuffleEventTest {
   }
 
   @Test
-  void shouldKeepItsFiguresInAnEventLog() {
-    String json = json(event(99, List.of("a note"), FIGURES, List.of()));
-    assertThat(json).contains("\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"");
-    RdmaShuffleEvent read = replay(json).ours.get(0);
-    assertThat(read.figures()).isEqualTo(FIGURES);
-    assertThat(read.timeMs()).isEqualTo(99);
-    assertThat(read.notes()).containsExactly("a note");
-    assertThat(read.hasLaterSchema()).isFalse();
-  }
-
-  @Test
   void shouldKeepTheBytesOfStagesWhereAnEarlierVersionFindsNoneOfItsProperties() {
-    String json =
-        json(event(99, List.of(), Map.of(), List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3))));
+    RdmaShuffleEvent event =
+        new RdmaShuffleEvent(
+            RdmaShuffleEvent.SCHEMA,
+            99,
+            List.of("a note"),
+            Map.of(),
+            Map.of(),
+            List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3)));
+    String json = JsonProtocol$.MODULE$.sparkEventToJsonString(event);
     assertThat(json)
         .isEqualTo(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
-                + "\"notes\":[],\"executors\":[],\"stages\":[[12,1099511627776,2,3,4,5]]}");
-    assertThat(replay(json).ours.get(0).stages())
-        .isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L, 4L, 5L)));
+                + "\"notes\":[\"a note\"],\"executors\":[],\"stages\":[[12,1099511627776,2,3,4,5]]}");
+    RdmaShuffleEvent read = replay(json).ours.get(0);
+    assertThat(read.notes()).containsExactly("a note");
+    assertThat(read.stages()).isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L, 4L, 5L)));
   }
 
   @Test
@@ -94,18 +88,6 @@ class RdmaShuffleEventTest {
       assertThat(event.hasLaterSchema()).isFalse();
     }
     assertThat(replayed.ends).containsExactly(4711L);
-  }
-
-  private static RdmaShuffleEvent event(
-      long timeMs,
-      List<String> notes,
-      Map<String, Map<String, Object>> figures,
-      List<StageBytes> stages) {
-    return new RdmaShuffleEvent(RdmaShuffleEvent.SCHEMA, timeMs, notes, figures, Map.of(), stages);
-  }
-
-  private static String json(RdmaShuffleEvent event) {
-    return JsonProtocol$.MODULE$.sparkEventToJsonString(event);
   }
 
   private static Replayed replay(String... lines) {
