@@ -27,14 +27,6 @@ class DeviceTrialsTest {
   private List<String> listed = List.of();
 
   @Test
-  void shouldUseTheChosenDeviceOnly() throws Exception {
-    assertThat(run("a 10.0.0.5", "b 10.0.0.6")).isEqualTo("a");
-
-    assertThat(tried).containsExactly("a");
-    assertThat(failures).isEmpty();
-  }
-
-  @Test
   void shouldTryTheOtherDevicesOfTheSubnet() throws Exception {
     sick.addAll(Set.of("a", "b"));
 

@@ -25,25 +25,6 @@ class ExecutorDoctorTest {
   private final CountDownLatch interrupted = new CountDownLatch(1);
 
   @Test
-  void shouldSendTheFindingsOnce() throws Exception {
-    try (ExecutorDoctor doctor = doctor(() -> FOUND, Duration.ofSeconds(20))) {
-      doctor.start();
-      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(FOUND);
-    }
-    assertThat(received).isEmpty();
-  }
-
-  @Test
-  void shouldAbandonChecksAfterTheTimeLimitAndReportIt() throws Exception {
-    try (ExecutorDoctor doctor = doctor(this::hang, Duration.ofMillis(50))) {
-      doctor.start();
-      assertThat(received.poll(20, TimeUnit.SECONDS))
-          .containsExactly(NO_RESULT + "they did not end within 0 s." + TO_DO);
-      assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
-    }
-  }
-
-  @Test
   void shouldReportALibraryThatCannotBeLinked() throws Exception {
     Callable<List<String>> failing =
         () -> {

@@ -52,23 +52,6 @@ class CommandsTest {
   }
 
   @Test
-  void shouldReportThatTheLoopbackDeviceWillBeUsed() {
-    assertThat(run("doctor", "-v", "--conf", soft)).isZero();
-    assertThat(output.toString())
-        .startsWith("RDMA will be used: device soft0 port 1 of engine soft at ")
-        .contains(directory + " is on ", "A file there was registered.");
-  }
-
-  @Test
-  void shouldReportThatRdmaWillNotBeUsedWithoutADevice() throws IOException {
-    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
-    assertThat(run("doctor", "--conf", none)).isEqualTo(Commands.NOT_USABLE);
-    assertThat(output.toString().lines().findFirst().orElseThrow())
-        .startsWith("RDMA will not be used: ")
-        .contains("none does not exist", "spark.shuffle.manager is not");
-  }
-
-  @Test
   void shouldPrintTheAnswerAndAtMostThreeSteps() throws IOException {
     assertThat(run("doctor", "--conf", soft, "--host", "127.0.0.1")).isZero();
     assertThat(output.toString().lines().toList()).last().isEqualTo("All findings: -v.");

@@ -45,23 +45,6 @@ class PeerCheckTest {
     own = null;
   }
 
-  @Test
-  void shouldMeasureReadsFromAListener() throws Exception {
-    try (RunningListener listener = new RunningListener()) {
-      List<Finding> findings = new PeerCheck(HERE, listener.port()).run(own);
-      List<Finding> again = new PeerCheck(HERE, listener.port()).run(own);
-      assertThat(findings)
-          .extracting(Finding::message)
-          .satisfiesExactly(
-              text -> assertThat(text).isEqualTo("Peer 127.0.0.1 answers by TCP."),
-              text ->
-                  assertThat(text)
-                      .startsWith("RDMA from=127.0.0.1 to=127.0.0.1: a READ of 8 bytes takes ")
-                      .contains("READs of 64 KiB bring "));
-      assertThat(again).hasSize(2).allMatch(finding -> finding.level() == Level.OK);
-    }
-  }
-
   /** One of them has asked for more bytes than it takes. */
   @Test
   void shouldEndAlthoughClientsAreSilent() throws Exception {
