@@ -49,11 +49,6 @@ final class ApplicationFigures {
   private final Map<String, SparkExecutor> changedExecutors = new LinkedHashMap<>();
   private final Set<Integer> changedStages = new TreeSet<>();
 
-  /** Nothing yet, of a running application. */
-  ApplicationFigures() {
-    this(true);
-  }
-
   /**
    * Nothing yet.
    *
@@ -110,7 +105,7 @@ final class ApplicationFigures {
     Map<String, Object> figures = new HashMap<>(reported);
     executor
         .updateStages(figures.remove(Figure.STAGES))
-        .forEach((stageId, more) -> setReceived(stageId, stage(stageId).received().plus(more)));
+        .forEach((stageId, more) -> put(stage(stageId).plus(more)));
     Map<String, Object> changed = executor.update(figures);
     if (posts && !changed.isEmpty()) {
       changes.computeIfAbsent(executorId, id -> new LinkedHashMap<>()).putAll(changed);
@@ -127,11 +122,6 @@ final class ApplicationFigures {
       StageBytes known = stage(stageId);
       put(known.withSpark(known.remote() + remoteBytes, known.local() + localBytes));
     }
-  }
-
-  /** The bytes of a stage that all executors have received from others. */
-  synchronized void setReceived(int stageId, BytesByPath sum) {
-    put(stage(stageId).withReceived(sum));
   }
 
   /** Takes an executor over from an event of a log, which may lack Spark's own events. */

@@ -35,7 +35,7 @@ public final class ApplicationMonitor {
    */
   private static final Duration LAST_REPORTS = Duration.ofSeconds(1);
 
-  private final ApplicationFigures figures = new ApplicationFigures();
+  private final ApplicationFigures figures = new ApplicationFigures(true);
   private final EventPosts posts;
   private final Predicate<String> reporters;
   private final List<String> notes;

@@ -163,12 +163,8 @@ final class ExecutorFigures {
   }
 
   private boolean usesSparksReader() {
-    return neverUp() || text(Figure.STATE).equals("off");
-  }
-
-  private boolean neverUp() {
-    boolean off = text(Figure.STATE).equals("off") || !text(Figure.REASONS).isEmpty();
-    return !hasReported() || (off && text(Figure.DEVICE).isEmpty());
+    boolean neverUp = !text(Figure.REASONS).isEmpty() && text(Figure.DEVICE).isEmpty();
+    return !hasReported() || neverUp || text(Figure.STATE).equals("off");
   }
 
   /** Whether only Spark has counted bytes that it received by TCP. */

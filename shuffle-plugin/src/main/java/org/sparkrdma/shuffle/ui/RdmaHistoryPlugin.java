@@ -33,9 +33,6 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
   private static final ObjectMapper MAPPER =
       new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
-  /** The tab is placed after Spark's own tabs. */
-  private static final int DISPLAY_ORDER = 100;
-
   /** Called by Spark. */
   public RdmaHistoryPlugin() {}
 
@@ -67,11 +64,6 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     } catch (RuntimeException | LinkageError e) {
       LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
     }
-  }
-
-  @Override
-  public int displayOrder() {
-    return DISPLAY_ORDER;
   }
 
   /** The figures for the store. */
@@ -120,15 +112,15 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     }
 
     private void add(RdmaShuffleEvent event) {
-      event.notes().forEach(figures::note);
+      event.notes.forEach(figures::note);
       if (event.hasLaterSchema()) {
         figures.note(
             "a later version of the plug-in wrote this log; what this version does not know is not"
                 + " shown");
       }
-      event.figures().forEach(figures::report);
-      event.sparkExecutors().forEach(figures::replay);
-      event.stageBytes().forEach(figures::replay);
+      event.figures.forEach(figures::report);
+      event.sparkExecutors.forEach(figures::replay);
+      event.stageBytes.forEach(figures::replay);
     }
   }
 }

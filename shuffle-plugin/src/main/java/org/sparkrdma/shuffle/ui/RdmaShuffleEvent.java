@@ -37,34 +37,42 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   /** Changes when an earlier reader would misread the event. */
   static final int SCHEMA = 1;
 
-  private final int schema;
-  private final long timeMs;
-  private final List<String> notes;
-  private final Map<String, Map<String, Object>> figures;
-  private final Map<String, SparkExecutor> spark;
-  private final List<StageBytes> stages;
+  /** Version of the event's meaning. */
+  @JsonProperty private final int schema;
+
+  /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
+  @JsonProperty final long timeMs;
+
+  /** Sentences for the top of the page. */
+  @JsonProperty final List<String> notes;
+
+  /** By executor and name. Values are Long or String. */
+  final Map<String, Map<String, Object>> figures;
+
+  /** Facts of Spark's own events, by executor. */
+  final Map<String, SparkExecutor> sparkExecutors;
+
+  /** The sums of each stage. */
+  final List<StageBytes> stageBytes;
 
   /**
    * An event that keeps its parameters.
    *
    * @param schema {@link #SCHEMA} unless it was read from a log
-   * @param figures by executor and name; values are Long or String
-   * @param spark facts of Spark's own events, by executor
-   * @param stages the sums of each stage
    */
   RdmaShuffleEvent(
       int schema,
       long timeMs,
       List<String> notes,
       Map<String, Map<String, Object>> figures,
-      Map<String, SparkExecutor> spark,
-      List<StageBytes> stages) {
+      Map<String, SparkExecutor> sparkExecutors,
+      List<StageBytes> stageBytes) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
-    this.spark = spark;
-    this.stages = stages;
+    this.sparkExecutors = sparkExecutors;
+    this.stageBytes = stageBytes;
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -143,26 +151,6 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return figures;
   }
 
-  /** Version of the event's meaning. */
-  @JsonProperty("schema")
-  public int schema() {
-    return schema;
-  }
-
-  /**
-   * Time at which the figures were collected, in milliseconds since 1970; 0 when it is not known.
-   */
-  @JsonProperty("timeMs")
-  public long timeMs() {
-    return timeMs;
-  }
-
-  /** Sentences for the top of the page. */
-  @JsonProperty("notes")
-  public List<String> notes() {
-    return notes;
-  }
-
   /** The figures as they are in the log. */
   @JsonProperty("executors")
   public List<List<Object>> executors() {
@@ -181,7 +169,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Object>> spark() {
     List<List<Object>> encoded = new ArrayList<>();
-    spark.forEach(
+    sparkExecutors.forEach(
         (executorId, known) -> {
           List<Object> one =
               new ArrayList<>(List.of(executorId, known.host(), known.remote(), known.local()));
@@ -197,7 +185,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   @JsonProperty("stages")
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Long>> stages() {
-    return stages.stream()
+    return stageBytes.stream()
         .map(
             one ->
                 List.of(
@@ -208,21 +196,6 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
                     one.remote(),
                     one.local()))
         .toList();
-  }
-
-  /** Figures by executor and name. Values are Long or String. */
-  Map<String, Map<String, Object>> figures() {
-    return figures;
-  }
-
-  /** Facts of Spark's own events, by executor. */
-  Map<String, SparkExecutor> sparkExecutors() {
-    return spark;
-  }
-
-  /** Sums of stages. */
-  List<StageBytes> stageBytes() {
-    return stages;
   }
 
   /**

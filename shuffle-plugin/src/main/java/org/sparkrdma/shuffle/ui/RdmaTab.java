@@ -23,15 +23,19 @@ final class RdmaTab extends SparkUITab {
   private static final String PREFIX = "rdma-shuffle";
   private static final String TITLE = "RDMA shuffle";
 
-  private RdmaTab(SparkUI ui) {
+  private final AppStatusStore store;
+  private final ApplicationFigures figures;
+
+  private RdmaTab(SparkUI ui, ApplicationFigures figures) {
     super(ui, PREFIX);
+    this.store = ui.store();
+    this.figures = figures;
+    attachPage(new Page());
   }
 
   /** Adds the tab to a UI. */
   static void attach(SparkUI ui, ApplicationFigures figures) {
-    RdmaTab tab = new RdmaTab(ui);
-    tab.attachPage(new Page(tab, ui.store(), figures));
-    ui.attachTab(tab);
+    ui.attachTab(new RdmaTab(ui, figures));
   }
 
   @Override
@@ -40,17 +44,11 @@ final class RdmaTab extends SparkUITab {
   }
 
   /** The page, in the frame of Spark's own pages. */
-  private static final class Page extends WebUIPage {
+  private final class Page extends WebUIPage {
     private final PageFrame frame = new PageFrame();
-    private final RdmaTab tab;
-    private final AppStatusStore store;
-    private final ApplicationFigures figures;
 
-    Page(RdmaTab tab, AppStatusStore store, ApplicationFigures figures) {
+    Page() {
       super("");
-      this.tab = tab;
-      this.store = store;
-      this.figures = figures;
     }
 
     @Override
@@ -63,7 +61,7 @@ final class RdmaTab extends SparkUITab {
                   request.getParameter("all") != null)
               .html();
       Seq<Node> content = Nil$.MODULE$.$colon$colon(new Unparsed(html));
-      return frame.around(content, request, TITLE, tab);
+      return frame.around(content, request, TITLE, RdmaTab.this);
     }
 
     /** What Spark's store has of a stage; it forgets the earliest. */
@@ -73,7 +71,7 @@ final class RdmaTab extends SparkUITab {
         long waitMs = stage.shuffleFetchWaitTime();
         String share = Html.percent(waitMs, stage.executorRunTime());
         String page = "/stages/stage/?id=" + stageId + "&attempt=" + stage.attemptId();
-        String url = frame.url(request, tab, page);
+        String url = frame.url(request, RdmaTab.this, page);
         return new SparkStage(
             "<a href=\"" + Html.escape(url) + "\">" + stageId + "</a>",
             stage.name(),

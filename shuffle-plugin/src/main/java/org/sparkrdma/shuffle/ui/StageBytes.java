@@ -16,17 +16,14 @@ import com.fasterxml.jackson.annotation.JsonFormat;
  */
 @JsonFormat(shape = JsonFormat.Shape.ARRAY)
 record StageBytes(int stageId, long remote, long local, long read, long copied, long tcp) {
-  /** Those that executors have reported. */
-  BytesByPath received() {
-    return new BytesByPath(read, copied, tcp, 0);
-  }
-
   StageBytes withSpark(long remoteBytes, long localBytes) {
     return new StageBytes(stageId, remoteBytes, localBytes, read, copied, tcp);
   }
 
-  StageBytes withReceived(BytesByPath sum) {
-    return new StageBytes(stageId, remote, local, sum.read(), sum.copied(), sum.tcp());
+  /** With more bytes that executors have reported. */
+  StageBytes plus(BytesByPath more) {
+    return new StageBytes(
+        stageId, remote, local, read + more.read(), copied + more.copied(), tcp + more.tcp());
   }
 
   /** With the bytes that only Spark has counted as bytes by TCP. */

@@ -40,7 +40,7 @@ class FigureStoreTest {
   @Test
   void shouldShowTheSameOfACompactedLog() throws Exception {
     List<RdmaShuffleEvent> events = new ArrayList<>();
-    ApplicationFigures live = new ApplicationFigures();
+    ApplicationFigures live = new ApplicationFigures(true);
     EventPosts posts = new EventPosts(live, events::add);
     Consumer<ApplicationFigures> dropped =
         figures -> {
@@ -80,7 +80,7 @@ class FigureStoreTest {
   @Test
   void shouldKeepNoChangesOfAReplayAndTheSumsOfExecutorsThatItForgets() throws Exception {
     List<RdmaShuffleEvent> events = new ArrayList<>();
-    ApplicationFigures live = new ApplicationFigures();
+    ApplicationFigures live = new ApplicationFigures(true);
     live.start("runs", "host-a");
     for (long i = 3_000; i > 0; i--) {
       live.report(

@@ -53,7 +53,7 @@ class RdmaShuffleEventTest {
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
                 + "\"notes\":[\"a note\"],\"executors\":[],\"stages\":[[12,1099511627776,2,3,4,5]]}");
     RdmaShuffleEvent read = replay(json).ours.get(0);
-    assertThat(read.notes()).containsExactly("a note");
+    assertThat(read.notes).containsExactly("a note");
     assertThat(read.stages()).isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L, 4L, 5L)));
   }
 
@@ -67,8 +67,8 @@ class RdmaShuffleEventTest {
             .ours
             .get(0);
     assertThat(later.hasLaterSchema()).isTrue();
-    assertThat(later.figures()).isEqualTo(Map.of("7", Map.of("read", 1L, "share", 0L)));
-    assertThat(later.notes()).isEmpty();
+    assertThat(later.figures).isEqualTo(Map.of("7", Map.of("read", 1L, "share", 0L)));
+    assertThat(later.notes).isEmpty();
   }
 
   @Test
@@ -81,10 +81,10 @@ class RdmaShuffleEventTest {
             END);
     assertThat(replayed.ours).hasSize(2);
     for (RdmaShuffleEvent event : replayed.ours) {
-      assertThat(event.figures()).isEmpty();
-      assertThat(event.sparkExecutors()).isEmpty();
-      assertThat(event.notes()).isEmpty();
-      assertThat(event.timeMs()).isZero();
+      assertThat(event.figures).isEmpty();
+      assertThat(event.sparkExecutors).isEmpty();
+      assertThat(event.notes).isEmpty();
+      assertThat(event.timeMs).isZero();
       assertThat(event.hasLaterSchema()).isFalse();
     }
     assertThat(replayed.ends).containsExactly(4711L);
