@@ -48,8 +48,6 @@ public final class ExecutorDoctor implements AutoCloseable {
   /** Leaves time for the checks themselves. */
   private static final Duration START_WAIT = Duration.ofSeconds(6);
 
-  private static final long SAMPLE_MS = 1_000;
-
   private final Callable<List<String>> checks;
   private final Consumer<List<String>> driver;
   private final Duration timeLimit;
@@ -158,7 +156,7 @@ public final class ExecutorDoctor implements AutoCloseable {
                 Facts.localDirectories(spark, environment))
             .runInExecutor(DeviceChoice.numberOf(env.executorId()), used.get(), reasons);
     Doctor.Report report =
-        Doctor.run(new Facts(files, environment, spark, probe, List.of(), ExecutorDoctor::sample));
+        Doctor.run(new Facts(files, environment, spark, probe, List.of(), Facts::waitASecond));
     List<String> lines = new ArrayList<>();
     report
         .findings()
@@ -182,13 +180,5 @@ public final class ExecutorDoctor implements AutoCloseable {
 
   private static String host(SparkEnv env) {
     return env.blockManager().blockManagerId().host();
-  }
-
-  private static void sample() {
-    try {
-      TimeUnit.MILLISECONDS.sleep(SAMPLE_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

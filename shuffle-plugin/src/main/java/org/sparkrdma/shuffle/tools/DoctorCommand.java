@@ -39,7 +39,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class DoctorCommand implements Callable<Integer> {
-  private static final long SAMPLE_MS = 1_000;
   private static final String INDENT = " ".repeat(9);
 
   @Spec private CommandSpec spec;
@@ -96,7 +95,7 @@ final class DoctorCommand implements Callable<Integer> {
             .run();
     List<Finding> ofPeer = at == null ? List.of() : check(at, probe, settings, host);
     Doctor.Report report =
-        Doctor.run(new Facts(files, environment, spark, probe, ofPeer, DoctorCommand::sample));
+        Doctor.run(new Facts(files, environment, spark, probe, ofPeer, Facts::waitASecond));
     Map<String, Object> facts = facts(report, probe);
     if (archive != null) {
       collect(files, spark, facts, DevicesCommand.facts(settings.engineSettings(), probe));
@@ -130,14 +129,6 @@ final class DoctorCommand implements Callable<Integer> {
       return check.run(device);
     } catch (VerbsException e) {
       return List.of(Finding.problem(e.getMessage() + ".", "run this command again"));
-    }
-  }
-
-  private static void sample() {
-    try {
-      Thread.sleep(SAMPLE_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 

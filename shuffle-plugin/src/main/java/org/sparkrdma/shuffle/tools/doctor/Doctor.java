@@ -12,11 +12,6 @@ import java.util.stream.Stream;
 
 /** Runs all checks in order and gives the answer. Stateless. */
 public final class Doctor {
-  private static final String SETTINGS = "settings";
-  private static final String SPARK = "spark";
-  private static final String OPEN_FILES = "open files";
-  private static final String PEER = "peer";
-  private static final String DIRECTORY_NAMES = "directory names";
   private static final String LOCAL_DIRECTORIES = "local directories";
   private static final int MAX_STEPS = 3;
 
@@ -24,26 +19,28 @@ public final class Doctor {
    * A check by its name, of one to three words.
    *
    * @param forHardware whether it is left out where the chosen device is a loopback device
+   * @param forbids whether RDMA is not used when it finds a problem
    * @param check reads the facts; no findings where the matter does not arise
    */
-  private record Check(String name, boolean forHardware, Function<Facts, List<Finding>> check) {}
+  private record Check(
+      String name, boolean forHardware, boolean forbids, Function<Facts, List<Finding>> check) {}
 
   /** Causes stand before what follows from them, because that is the order of steps. */
   private static final List<Check> CHECKS =
       List.of(
-          new Check(SETTINGS, false, SettingsCheck::run),
-          new Check(SPARK, false, SparkCheck::run),
-          new Check("system", false, MachineChecks::system),
-          new Check("ports", true, PortChecks::states),
-          new Check("arp", true, PortChecks::arp),
-          new Check("locked memory", false, MachineChecks::lockedMemory),
-          new Check(OPEN_FILES, false, MachineChecks::openFiles),
-          new Check("mappings", true, MachineChecks::mappings),
-          new Check(DIRECTORY_NAMES, false, MachineChecks::directoryNames),
-          new Check(LOCAL_DIRECTORIES, false, MachineChecks::localDirectories),
-          new Check(PEER, false, Facts::peer),
-          new Check("engine", false, EngineCheck::run),
-          new Check("loss and congestion", true, PortChecks::counters));
+          new Check("settings", false, true, SettingsCheck::run),
+          new Check("spark", false, true, SparkCheck::run),
+          new Check("system", false, false, MachineChecks::system),
+          new Check("ports", true, false, PortChecks::states),
+          new Check("arp", true, false, PortChecks::arp),
+          new Check("locked memory", false, false, MachineChecks::lockedMemory),
+          new Check("open files", false, true, MachineChecks::openFiles),
+          new Check("mappings", true, false, MachineChecks::mappings),
+          new Check("directory names", false, true, MachineChecks::directoryNames),
+          new Check(LOCAL_DIRECTORIES, false, false, MachineChecks::localDirectories),
+          new Check("peer", false, false, Facts::peer),
+          new Check("engine", false, false, EngineCheck::run),
+          new Check("loss and congestion", true, false, PortChecks::counters));
 
   private Doctor() {}
 
@@ -79,15 +76,14 @@ public final class Doctor {
   /** Runs all checks; takes as long as the pause of the facts. */
   public static Report run(Facts facts) {
     Map<String, List<Finding>> findings = new LinkedHashMap<>();
+    List<String> forbidden = new ArrayList<>();
     for (Check one : CHECKS) {
       if (!one.forHardware() || !facts.loopback()) {
-        findings.put(one.name(), one.check().apply(facts));
+        List<Finding> found = one.check().apply(facts);
+        findings.put(one.name(), found);
+        forbidden.addAll(one.forbids() ? problems(found) : List.of());
       }
     }
-    List<String> forbidden = new ArrayList<>(problems(findings.get(SETTINGS)));
-    forbidden.addAll(problems(findings.get(SPARK)));
-    forbidden.addAll(problems(findings.get(OPEN_FILES)));
-    forbidden.addAll(problems(findings.get(DIRECTORY_NAMES)));
     List<Finding> directories = findings.get(LOCAL_DIRECTORIES);
     if (!directories.isEmpty() && problems(directories).size() == directories.size()) {
       forbidden.add("Spark can write in none of its local directories");
@@ -95,7 +91,7 @@ public final class Doctor {
     if (!facts.probe().usable()) {
       forbidden.addAll(facts.probe().reasons());
     }
-    forbidden.addAll(problems(findings.get(PEER)));
+    forbidden.addAll(problems(facts.peer()));
     if (forbidden.isEmpty() && facts.probe().usable()) {
       return new Report(true, List.of(facts.probe().inWords()), findings);
     }

@@ -36,6 +36,16 @@ public record Facts(
   private static final String DEVICES = "sys/class/infiniband";
 
   private static final String MANY = ",";
+  private static final long PAUSE_MS = 1_000;
+
+  /** A pause of a second, for {@link #pause}. */
+  public static void waitASecond() {
+    try {
+      Thread.sleep(PAUSE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
 
   /** The ports of all RDMA devices, as paths. */
   List<String> ports() {
@@ -58,11 +68,6 @@ public record Facts(
         .choice()
         .filter(choice -> choice.device().transport() == Transport.LOOPBACK)
         .isPresent();
-  }
-
-  /** Same as {@link #localDirectories(SparkSettings, Map)}. */
-  List<Path> localDirectories() {
-    return localDirectories(spark, environment);
   }
 
   /**

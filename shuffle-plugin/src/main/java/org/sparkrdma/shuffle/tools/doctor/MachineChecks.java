@@ -116,7 +116,7 @@ final class MachineChecks {
   static List<Finding> localDirectories(Facts facts) {
     Mounts mounts = Mounts.of(facts.files());
     List<Finding> findings = new ArrayList<>();
-    for (Path directory : facts.localDirectories()) {
+    for (Path directory : Facts.localDirectories(facts.spark(), facts.environment())) {
       String words = directory + " is on " + mounts.holding(directory).type() + ".";
       Optional<String> refusal = facts.probe().directories().get(directory);
       if (!Files.exists(directory)) {

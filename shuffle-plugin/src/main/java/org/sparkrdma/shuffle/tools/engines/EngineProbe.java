@@ -85,7 +85,9 @@ public final class EngineProbe {
         freeMemory = open.freeMemoryBytes();
         return DeviceTrials.run(
             all,
-            choice -> probe(choice, reasons, tryDevice(open, choice.device())),
+            choice ->
+                new Probe(
+                    Optional.of(choice), true, reasons, limit(), tryDevice(open, choice.device())),
             (failed, reason, next) ->
                 reasons.add(failed.device().name() + " does not start: " + reason.getMessage()));
       } catch (VerbsException e) {
@@ -93,12 +95,6 @@ public final class EngineProbe {
       }
     }
     return new Probe(chosen, false, reasons, limit(), Map.of());
-  }
-
-  private Probe probe(
-      DeviceChoice choice, List<String> reasons, Map<Path, Optional<String>> directories) {
-    Optional<DeviceChoice> chosen = Optional.of(choice);
-    return new Probe(chosen, true, reasons, limit(), directories);
   }
 
   /**

@@ -203,11 +203,5 @@ public final class PeerListener implements AutoCloseable {
     server.close();
     source.close();
     connections.forEach(Connection::close);
-    manager.close();
-    region.close();
-    memory.close();
-    domain.close();
-    completions.close();
-    channel.close();
   }
 }

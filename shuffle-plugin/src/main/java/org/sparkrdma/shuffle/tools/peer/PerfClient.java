@@ -76,20 +76,10 @@ public final class PerfClient implements AutoCloseable {
       }
       pair = AddressPair.of(own.choice().addresses(), peer.addresses());
       tcp = new TcpMeter(connected.socket());
-      read = connect(own, pair);
+      read = new ReadMeter(own.device());
+      read.connect(pair);
     } catch (IOException | VerbsException | RuntimeException e) {
       connected.socket().close();
-      throw e;
-    }
-  }
-
-  private static ReadMeter connect(ProbedDevice own, AddressPair pair) throws VerbsException {
-    ReadMeter meter = new ReadMeter(own.device());
-    try {
-      meter.connect(pair);
-      return meter;
-    } catch (VerbsException | RuntimeException e) {
-      meter.close();
       throw e;
     }
   }

@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
  * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
- * its creator closes it.
+ * its creator closes it, and then the device, which closes the rest.
  */
 final class ReadMeter extends Meter {
   private static final int SPINS = 100;
@@ -171,11 +171,5 @@ final class ReadMeter extends Meter {
       connection.disconnect();
       connection.close();
     }
-    manager.close();
-    region.close();
-    memory.close();
-    domain.close();
-    completions.close();
-    channel.close();
   }
 }
