@@ -34,24 +34,6 @@ class MetricsPageTest {
   /** Names of the driver's metrics that are no counters. */
   private static final Pattern GAUGES = Pattern.compile("(executors|pinned|connections|read)\\.");
 
-  /** Units by the first words of a meaning. */
-  private static final Map<String, String> UNITS =
-      Map.ofEntries(
-          Map.entry("Bytes", "bytes"),
-          Map.entry("Blocks", "blocks"),
-          Map.entry("RDMA READs", "READs"),
-          Map.entry("Connections", "connections"),
-          Map.entry("Refused connection requests", "requests"),
-          Map.entry("Connection requests", "requests"),
-          Map.entry("Quarantines", "quarantines"),
-          Map.entry("LOCATE messages", "messages"),
-          Map.entry("Messages", "messages"),
-          Map.entry("Pieces", "pieces"),
-          Map.entry("File windows", "windows"),
-          Map.entry("Leases", "leases"),
-          Map.entry("Running executors", "executors"),
-          Map.entry("Microseconds", "microseconds"));
-
   @Test
   void shouldMatchTheTableGeneratedFromTheSources() throws IOException {
     GeneratedPage.partShouldBe(PAGE, BEGIN, END, table());
@@ -76,25 +58,22 @@ class MetricsPageTest {
   }
 
   private static String table() throws IOException {
-    StringBuilder table =
-        new StringBuilder("\n| metric | of | type | unit | meaning |\n|---|---|---|---|---|\n");
+    StringBuilder table = new StringBuilder("\n| metric | type | meaning |\n|---|---|---|\n");
     meanings("metrics/Counter.java", CONSTANT)
-        .forEach((name, meaning) -> row(table, full(name), "executor", "counter", meaning));
+        .forEach((name, meaning) -> row(table, full(name), "counter", meaning));
     row(
         table,
         FALLBACK + "REASON",
-        "executor",
         "counter",
         "Blocks that used TCP, by [reason](troubleshooting.md#every-reason)");
     meanings("metrics/RdmaMetricsSource.java", ADDED)
-        .forEach((name, meaning) -> row(table, full(name), "executor", "gauge", meaning));
+        .forEach((name, meaning) -> row(table, full(name), "gauge", meaning));
     meanings("ui/ApplicationMetricsSource.java", ADDED)
         .forEach(
             (name, meaning) ->
                 row(
                     table,
                     "rdma.application." + name,
-                    "driver",
                     GAUGES.matcher(name).lookingAt() ? "gauge" : "counter",
                     meaning));
     return table.append('\n').toString();
@@ -104,15 +83,8 @@ class MetricsPageTest {
     return label.startsWith("rdma.") ? label : "rdma." + label;
   }
 
-  private static void row(
-      StringBuilder table, String name, String of, String type, String meaning) {
-    String unit =
-        UNITS.entrySet().stream()
-            .filter(entry -> meaning.startsWith(entry.getKey() + " "))
-            .map(Map.Entry::getValue)
-            .findFirst()
-            .orElseThrow(() -> new AssertionError("no unit: " + name + ": " + meaning));
-    table.append("| `%s` | %s | %s | %s | %s |\n".formatted(name, of, type, unit, meaning));
+  private static void row(StringBuilder table, String name, String type, String meaning) {
+    table.append("| `%s` | %s | %s |\n".formatted(name, type, meaning));
   }
 
   /** Comments by label, in the order of the source, without their last full stop. */
