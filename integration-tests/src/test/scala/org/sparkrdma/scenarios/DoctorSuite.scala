@@ -17,11 +17,11 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
   private val log = Path.of(sys.env("IT_LOG"))
 
   test("should log the reasons and what to do of two hosts without RDMA") {
-    val length = Files.size(log)
     val conf = Clusters
       .fallback()
       .set("spark.shuffle.rdma.doctor", "true")
       .set("spark.example.password", "not-for-logs")
+    val length = Files.size(log)
     SparkCluster.runOnTwoHosts(conf, coresEach = 1) { cluster =>
       Jobs.groupBy(cluster.spark)
       eventually(assert(reportsAfter(length).size === 2))
