@@ -26,7 +26,7 @@ final class GuestJdk {
 
   /** Its home. */
   static String home() {
-    String choice = Build.property(CHOICE);
+    String choice = System.getProperty(CHOICE, "17");
     return switch (choice) {
       case "17" -> buildJdkHome();
       case "25" -> Build.property("it.jdk22.home");
