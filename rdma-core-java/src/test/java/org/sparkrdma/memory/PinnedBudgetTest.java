@@ -51,14 +51,6 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldGrantNoPartOfAPageAtTheLimit() {
-    PinnedBudget crooked = new PinnedBudget(PAGE + 1, PAGE);
-    assertThat(crooked.tryGrant(PAGE + 1)).isEmpty();
-    assertThat(crooked.couldGrant(PAGE + 1, 0)).isFalse();
-    crooked.tryGrant(PAGE).orElseThrow().close();
-  }
-
-  @Test
   void shouldPredictGrantsAfterAFurtherRelease() {
     try (var max = budget.tryGrant(LIMIT - PAGE).orElseThrow()) {
       assertThat(max.heldBytes()).isEqualTo(LIMIT - PAGE);

@@ -63,12 +63,6 @@ class DeregisterStressTest {
     readDuring(200_000);
   }
 
-  @Test
-  @Tag("nightly")
-  void shouldReadNoForeignByteInAMillionRounds() throws Exception {
-    readDuring(1_000_000);
-  }
-
   private void readDuring(int rounds) throws Exception {
     try (SoftDevice owner = open();
         SoftDevice reader = open()) {

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.verbs.engine.RegionAccess;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class SharedTableTest {
@@ -32,39 +31,6 @@ class SharedTableTest {
     owner = SharedTable.create(file, new byte[SharedTable.SECRET_BYTES]);
     peer = SharedTable.attach(file);
     self = ProcessIdentity.self();
-  }
-
-  @Test
-  void shouldShowQueuePairsToPeers() {
-    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, RegionAccess.REMOTE_READ);
-    assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isTrue();
-    assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER + 4096)).isFalse();
-    owner.retireQueuePair(QUEUE_PAIR);
-    assertThat(peer.isQueuePairLive(QUEUE_PAIR, NUMBER)).isFalse();
-  }
-
-  @Test
-  void shouldAllowWhatDomainAccessKeyAndRangeAllow() {
-    int key = 32_768 + REGION;
-    int read = RegionAccess.REMOTE_READ;
-    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 5, read);
-    owner.publishRegion(key, 1000, 100, 20, 1, 5, read | RegionAccess.REMOTE_WRITE);
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 100, read)).isTrue();
-    assertThat(peer.filePosition(REGION, 1010)).isEqualTo(30);
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1001, 100, read)).isFalse();
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 999, 1, read)).isFalse();
-    assertThat(peer.allows(QUEUE_PAIR, REGION, REGION, 1000, 1, read)).isFalse();
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, RegionAccess.REMOTE_WRITE)).isFalse();
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, RegionAccess.LOCAL_WRITE)).isFalse();
-    owner.publishQueuePair(QUEUE_PAIR, NUMBER, 6, read);
-    assertThat(peer.allows(QUEUE_PAIR, REGION, key, 1000, 1, read)).isFalse();
-  }
-
-  @Test
-  void shouldHoldARegionWhileAPeerUsesIt() throws InterruptedException {
-    int reader = peer.claimReader(self);
-    peer.enter(reader, QUEUE_PAIR, REGION);
-    assertWaits(() -> owner.retireRegion(REGION), () -> peer.leave(reader));
   }
 
   @Test
