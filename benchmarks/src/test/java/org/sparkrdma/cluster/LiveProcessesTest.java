@@ -14,19 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(60)
 class LiveProcessesTest {
-  private static final Duration LONG_GRACE = Duration.ofSeconds(30);
   private static final Duration SHORT_GRACE = Duration.ofMillis(300);
-
-  @Test
-  void shouldEndTheChildrenOfAProcessToo() throws IOException {
-    Process parent = bash("sleep 600 & sleep 600 & echo ready; wait");
-    List<ProcessHandle> children = parent.descendants().toList();
-
-    LiveProcesses.end(List.of(parent.toHandle()), LONG_GRACE);
-
-    assertThat(children).hasSize(2).noneMatch(ProcessHandle::isAlive);
-    assertThat(parent.isAlive()).isFalse();
-  }
 
   @Test
   void shouldKillAProcessThatIgnoresTheFirstSignal() throws IOException {

@@ -14,23 +14,6 @@ import org.sparkrdma.cluster.LaunchException;
 
 class PathTotalsTest {
   @Test
-  void shouldTakeSparksCountAsTcpWithoutThePlugIn() throws Exception {
-    PathTotals totals = PathTotals.of(ShuffleMode.VANILLA, Map.of(), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
-    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(0, 7, 5));
-    assertThat(totals.fallbacks()).isEmpty();
-  }
-
-  @Test
-  void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws Exception {
-    PathTotals totals =
-        PathTotals.of(
-            ShuffleMode.FALLBACK, Map.of("fallback.unavailable", 8L), spark(700, 7), true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(0, 700, 50));
-    assertThat(totals.fallbacks()).containsExactly(Map.entry("unavailable", 8L));
-  }
-
-  @Test
   void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws Exception {
     PathTotals totals =
         PathTotals.of(

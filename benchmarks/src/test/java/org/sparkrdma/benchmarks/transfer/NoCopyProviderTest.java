@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.Verbs;
-import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -31,15 +30,6 @@ class NoCopyProviderTest {
     assertThatThrownBy(() -> provider.load(EngineSettings.none(), conf))
         .isInstanceOf(EngineUnavailableException.class)
         .hasMessageContaining("moves no bytes");
-  }
-
-  @Test
-  void shouldLoadForTheBenchmark() throws Exception {
-    SparkConf conf = new SparkConf(false);
-    NoCopyProvider.conf().forEach(conf::set);
-    try (VerbsEngine engine = provider.load(EngineSettings.none(), conf)) {
-      assertThat(engine.devices()).hasSize(1);
-    }
   }
 
   @Test
