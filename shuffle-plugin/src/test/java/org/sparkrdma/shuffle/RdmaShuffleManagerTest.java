@@ -55,26 +55,6 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldServeSeveralContextsInTurn() {
-    for (int i = 0; i < 2; i++) {
-      SparkConf conf = conf().set("spark.shuffle.useOldFetchProtocol", "true");
-      try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-        assertThat(sumsByRemainder(spark)).hasSize(7);
-      }
-    }
-  }
-
-  @Test
-  void shouldPublishCountersAsAMetricsSource() {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      assertThat(spark.isLocal()).isTrue();
-      RdmaShuffleManager executor = new RdmaShuffleManager(SparkEnv.get().conf(), false);
-      assertThat(SparkEnv.get().metricsSystem().getSourcesByName("rdma").size()).isOne();
-      executor.stop();
-    }
-  }
-
-  @Test
   void shouldLogAndCountNothingWhenTheModeIsOff() {
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark =

@@ -179,13 +179,6 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldLetTheEngineValidateItsValues() {
-    assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("bad setting: engine reports: key=soft.latency value=bad");
-  }
-
-  @Test
   void shouldAcceptEveryEngineOfTheServiceLoader() {
     ShuffleSettings settings =
         ShuffleSettings.of(
