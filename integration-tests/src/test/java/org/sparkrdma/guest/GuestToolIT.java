@@ -82,24 +82,6 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldFinishOnOneNodeWhenTheOtherIsKilled() throws Exception {
-    try (RunningGuest running =
-        TWO.start(
-            "bash",
-            "-c",
-            "echo up; [[ $GUEST_NODE == 2 ]] && sleep 1000;"
-                + " while ping -c 1 -W 1 node2; do sleep 0.1; done; echo alone")) {
-      running.awaitLine("up");
-      running.kill(2);
-      GuestResult result = running.await();
-      assertThat(result.exitCode()).isEqualTo(GuestResult.KILLED);
-      assertThat(result.node(1).exitCode()).isZero();
-      assertThat(result.node(1).lines()).endsWith("alone");
-      assertThat(result.node(2).exitCode()).isEqualTo(GuestResult.KILLED);
-    }
-  }
-
-  @Test
   void shouldNeedNoRoot() throws Exception {
     assumeTrue(uid() == 0, "run by an ordinary user, as all the other tests are");
     String mayMakeNamespaces = AS_USER_OF_HOST + "unshare --user --net --pid --fork true";
