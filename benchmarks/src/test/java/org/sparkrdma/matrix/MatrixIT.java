@@ -59,12 +59,6 @@ class MatrixIT {
     assertSameAnswers("oldest");
   }
 
-  @Test
-  @Tag("nightly")
-  void shouldGiveTheSameAnswersOnTheNewestSpark() throws Exception {
-    assertSameAnswers("newest");
-  }
-
   private void assertSameAnswers(String cell) throws Exception {
     Path report = directory.resolve("matrix.json");
     CheckedExecutors executors = CheckedExecutors.in(directory);

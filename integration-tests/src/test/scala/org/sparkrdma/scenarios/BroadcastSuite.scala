@@ -127,24 +127,6 @@ final class BroadcastSuite extends ScenarioSuite with Eventually {
     }
   }
 
-  // Every day a destroy does it above, and BroadcastFetchTest unpersists at each step of a fetch.
-  test("should remove values that are unpersisted while they come, and bring them again", Nightly) {
-    SparkCluster.run(conf("tcp")) { cluster =>
-      bringByPipeline(cluster)
-      val values = (41 to 50).map { seed =>
-        val value = cluster.sc.broadcast(bytes(seed, Large))
-        eventually(assert(pieces(cluster, value.id).forall(_ > 0)))
-        value.unpersist(blocking = true)
-        value
-      }
-      // Pieces of a fetch that has gone on would be complete by now.
-      values.foreach { value =>
-        eventually(assert(pieces(cluster, value.id).forall(_ === 0)))
-      }
-      assert(sums(cluster, values.last) === Set(sum(bytes(50, Large))))
-    }
-  }
-
   test("should bring right values while executors are killed") {
     // Spark looks again for the executor that follows a killed one.
     val looks = conf("auto").set("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "1s")

@@ -32,20 +32,6 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
 
   private val BoundSeconds = 60
 
-  test("should continue to read while executors with tracked shuffles exit and restart", Nightly) {
-    SparkCluster.run(conf()) { cluster =>
-      val changes = new Changes
-      cluster.sc.addSparkListener(changes)
-      val reduced = Jobs.reduced(cluster.sc)
-      val first = reduced.collect().sorted.toSeq
-      assert(cluster.answering().rdmaBytes > 0)
-      eventually(assert(changes.removed > 0))
-      assert(reduced.collect().sorted.toSeq === first)
-      val again = Jobs.reduced(cluster.sc).collect().sorted.toSeq
-      assert(again === first)
-    }
-  }
-
   /** One executor is busy with a long read. The other one starts for a second job, reads the blocks
     * of the busy one, exits, and takes its own map outputs with it.
     */

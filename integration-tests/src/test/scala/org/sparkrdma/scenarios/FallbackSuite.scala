@@ -2,20 +2,10 @@
 package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
-import org.apache.spark.SparkException
 
 /** The plug-in where RDMA is not available or not allowed. */
 final class FallbackSuite extends ScenarioSuite {
   private lazy val expected = VanillaAnswers.everyday("groupBy")
-
-  // Every day JobScriptsIT compares the answer of a job without a device.
-  test("should run like plain Spark without a device", Nightly) {
-    assertPlain(Clusters.fallback())
-  }
-
-  test("should run like plain Spark when it is switched off", Nightly) {
-    assertPlain(Clusters.soft().set("spark.shuffle.rdma.mode", "off"))
-  }
 
   test("should not send unencrypted bytes in an application with network encryption") {
     assertPlain(
@@ -25,14 +15,6 @@ final class FallbackSuite extends ScenarioSuite {
         .set("spark.authenticate.secret", "of this test")
         .set("spark.network.crypto.enabled", "true")
     )
-  }
-
-  // RequiredRdmaSuite has one of two executors without it every day.
-  test("should fail the job with the reasons where RDMA is required and not available", Nightly) {
-    SparkCluster.run(Clusters.fallback().set("spark.shuffle.rdma.mode", "required")) { cluster =>
-      val failure = intercept[SparkException](Jobs.groupBy(cluster.spark))
-      assert(failure.getMessage.contains("spark.shuffle.rdma.mode=required"), failure)
-    }
   }
 
   test("should refuse an unknown setting before the application starts") {

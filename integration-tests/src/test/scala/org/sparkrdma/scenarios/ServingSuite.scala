@@ -18,16 +18,6 @@ final class ServingSuite extends ScenarioSuite {
     }
   }
 
-  test("should read from unpinned windows where the device supports on-demand paging", Nightly) {
-    SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "odp")) { cluster =>
-      val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === expected)
-      assertAllByRead(traffic)
-      assert(traffic.counter("serve.pieces.window") > 0, traffic)
-      assert(traffic.counter("serve.pieces.copy") === 0, traffic)
-    }
-  }
-
   test("should deliver every block with little pinned memory") {
     val conf = Clusters
       .soft()

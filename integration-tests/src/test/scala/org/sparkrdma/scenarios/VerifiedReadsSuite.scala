@@ -18,15 +18,16 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   private val LinesAtMost = 15
   private val expected = Jobs.paddedAnswer(Maps, Reducers, Records)
 
-  for ((algorithm, tags) <- Seq("CRC32" -> Seq(Nightly), "CRC32C" -> Nil)) {
-    test(s"should verify every block against $algorithm checksums", tags: _*) {
-      assertVerified(Clusters.soft().set("spark.shuffle.checksum.algorithm", algorithm))
+  test("should verify every block against CRC32C checksums") {
+    val conf = Clusters.soft().set("spark.shuffle.checksum.algorithm", "CRC32C")
+    SparkCluster.run(merging(conf)) { cluster =>
+      val (result, traffic) = cluster.trafficOf(blocks(cluster))
+      assert(result === expected)
+      assertAllByRead(traffic)
+      assert(traffic.counter("verify.blocks") === traffic.counter("rdma.blocks.read"), traffic)
+      assertNoPeerQuarantined(traffic)
+      assertNothingRetried(cluster)
     }
-  }
-
-  // Every day DecommissionSuite verifies map outputs that came without checksums.
-  test("should verify every block although Spark records no checksums", Nightly) {
-    assertVerified(Clusters.soft().set("spark.shuffle.checksum.enabled", "false"))
   }
 
   // The log has nothing for each block, neither for a READ nor for one whose recorded checksum is
@@ -52,17 +53,6 @@ final class VerifiedReadsSuite extends ScenarioSuite {
       }
       assert(lines.forall(BlockId.findFirstIn(_).isEmpty), lines)
       assert(lines.size <= LinesAtMost, lines)
-    }
-  }
-
-  private def assertVerified(conf: SparkConf): Unit = {
-    SparkCluster.run(merging(conf)) { cluster =>
-      val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === expected)
-      assertAllByRead(traffic)
-      assert(traffic.counter("verify.blocks") === traffic.counter("rdma.blocks.read"), traffic)
-      assertNoPeerQuarantined(traffic)
-      assertNothingRetried(cluster)
     }
   }
 
