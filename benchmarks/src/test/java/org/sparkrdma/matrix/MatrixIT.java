@@ -31,10 +31,7 @@ import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.Script;
 
-/**
- * The packaged jar on real clusters of the oldest and, nightly, of the newest Spark that this
- * machine can run.
- */
+/** The packaged jar on a real cluster of the oldest Spark that this machine can run. */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class MatrixIT {
   private static final Installation INSTALLATION =
