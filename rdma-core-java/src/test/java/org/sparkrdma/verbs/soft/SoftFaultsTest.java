@@ -171,20 +171,6 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldBeUnreachableWithoutAnAnswerInTime() throws Exception {
-    try (Listener listener = server.listen(engine())) {
-      Connection asking = prepare(listener.address());
-      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(500)));
-      event(client, ConnectionEvent.Type.UNREACHABLE);
-      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
-      asked.createQueuePair(server.domain, server.settings());
-      asked.accept(parameters());
-      event(server, ConnectionEvent.Type.CONNECT_ERROR);
-      assertThat(asked.queuePair().state()).isEqualTo(QueuePairState.ERROR);
-    }
-  }
-
-  @Test
   void shouldRefuseTheRegistrationNamedByThePlan() throws Exception {
     reopenClient(Map.of("soft.faults", "register-error@2"));
     client.block(8, 0, Node.SINK);
