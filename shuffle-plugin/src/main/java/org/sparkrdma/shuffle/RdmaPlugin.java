@@ -87,12 +87,21 @@ public final class RdmaPlugin implements SparkPlugin {
         start(starting);
       } catch (LinkageError e) {
         take(e, missing);
-        if (ShuffleSettings.of(starting.conf()).mode() == ShuffleSettings.Mode.REQUIRED) {
+        if (isRequired(starting)) {
           throw new IllegalStateException(
               ShuffleSetting.MODE.key() + "=required and RDMA cannot start: " + e, e);
         }
       }
       return Map.of(SETS_MANAGER, Boolean.toString(sets));
+    }
+
+    private static boolean isRequired(SparkContext starting) {
+      try {
+        return ShuffleSettings.of(starting.conf()).mode() == ShuffleSettings.Mode.REQUIRED;
+      } catch (LinkageError e) {
+        LOG.debug("Spark's configuration cannot be read", e);
+        return false;
+      }
     }
 
     private void start(SparkContext starting) {

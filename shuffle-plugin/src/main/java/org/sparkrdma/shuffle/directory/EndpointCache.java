@@ -69,8 +69,8 @@ public final class EndpointCache {
    * Finds the endpoint of an executor; empty when it has none or the directory does not answer in
    * time. Does not block.
    *
-   * @return already complete when the answer is known; else completed on the control thread,
-   *     which must not be blocked, and never exceptionally
+   * @return already complete when the answer is known; else completed on the control thread, which
+   *     must not be blocked, and never exceptionally
    */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);

@@ -52,9 +52,11 @@ public final class MissingLinks {
    */
   public boolean take(LinkageError error) {
     boolean isOurs = isOurs(error);
-    if (isOurs) {
+    if (isOurs && reason == null) {
       LOG.debug("A member of Spark is missing", error);
-      take(describe(error.toString()));
+      // The error may name no class.
+      List<String> missing = LinkCheck.missing(parts);
+      take(missing.isEmpty() ? describe(error.toString()) : describe(missing));
     }
     return isOurs;
   }

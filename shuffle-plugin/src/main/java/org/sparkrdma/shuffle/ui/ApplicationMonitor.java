@@ -15,6 +15,7 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -35,6 +36,9 @@ public final class ApplicationMonitor {
    */
   private static final Duration LAST_REPORTS = Duration.ofSeconds(1);
 
+  private static final String NO_TAB =
+      "Spark's UI does not show the RDMA shuffle; metrics and logs have its figures: {}";
+
   private final ApplicationFigures figures = new ApplicationFigures(true);
   private final EventPosts posts;
   private final Predicate<String> reporters;
@@ -45,7 +49,8 @@ public final class ApplicationMonitor {
       Supplier<Map<String, String>> hosts,
       List<String> notes,
       Predicate<String> reporters,
-      boolean hasPages) {
+      boolean hasPages,
+      boolean told) {
     this.reporters = reporters;
     this.notes = notes;
     notes.forEach(figures::note);
@@ -56,25 +61,18 @@ public final class ApplicationMonitor {
     if (hasPages) {
       showTab(context);
     }
-    context.addSparkListener(new LiveListener());
+    context.addSparkListener(new LiveListener(told));
     // After the listener, which receives those that register from now on.
     startAll(hosts);
   }
 
   private void showTab(SparkContext context) {
     try {
-      List<String> missing = LinkCheck.missing(LinkPart.UI);
-      if (!missing.isEmpty()) {
-        throw new IncompatibleClassChangeError(MissingLinks.describe(missing));
-      }
       if (context.ui().isDefined()) {
         RdmaTab.attach(context.ui().get(), figures);
       }
     } catch (RuntimeException | LinkageError e) {
-      LOG.warn(
-          "Spark's UI does not show the RDMA shuffle; metrics and logs have its figures: {}",
-          e.getMessage(),
-          e);
+      LOG.warn(NO_TAB, e.getMessage(), e);
     }
   }
 
@@ -118,11 +116,19 @@ public final class ApplicationMonitor {
       List<String> notes,
       Predicate<String> reporters,
       boolean hasPages) {
+    List<String> missing = hasPages ? LinkCheck.missing(LinkPart.UI) : List.of();
+    boolean told = !missing.isEmpty();
+    if (told) {
+      LOG.warn(NO_TAB, MissingLinks.describe(missing));
+    }
     try {
-      return Optional.of(new ApplicationMonitor(context, hosts, notes, reporters, hasPages));
+      return Optional.of(
+          new ApplicationMonitor(context, hosts, notes, reporters, hasPages && !told, told));
     } catch (RuntimeException | LinkageError e) {
       // Of a version of Spark that is not known: the job must run without it.
-      LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
+      LOG.atLevel(told ? Level.DEBUG : Level.WARN)
+          .setCause(e)
+          .log("The driver collects no figures of the RDMA shuffle; executors log theirs: {}", e);
       return Optional.empty();
     }
   }
@@ -139,8 +145,8 @@ public final class ApplicationMonitor {
   }
 
   private final class LiveListener extends FiguresListener {
-    LiveListener() {
-      super(figures);
+    LiveListener(boolean told) {
+      super(figures, told);
     }
 
     /** Finds an executor that was added before this listener, and registers afterwards. */

@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Takes from Spark's own events what the tab shows of them: executors that start and end, and bytes
@@ -17,13 +18,16 @@ class FiguresListener extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(FiguresListener.class);
 
   private final ApplicationFigures figures;
+  private final boolean told;
   private boolean broken;
 
   /**
    * @param figures to fill
+   * @param told whether a WARN has said that this Spark lacks members that the tab uses
    */
-  FiguresListener(ApplicationFigures figures) {
+  FiguresListener(ApplicationFigures figures, boolean told) {
     this.figures = figures;
+    this.told = told;
   }
 
   /**
@@ -38,9 +42,11 @@ class FiguresListener extends SparkListener {
       step.run();
     } catch (RuntimeException | LinkageError e) {
       broken = true;
-      LOG.warn(
-          "The tab of the RDMA shuffle is not updated any more; metrics and logs have its figures",
-          e);
+      LOG.atLevel(told ? Level.DEBUG : Level.WARN)
+          .setCause(e)
+          .log(
+              "The tab of the RDMA shuffle is not updated any more; logs of executors have its"
+                  + " figures");
     }
   }
 

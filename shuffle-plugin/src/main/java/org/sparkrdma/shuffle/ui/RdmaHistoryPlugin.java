@@ -95,7 +95,7 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     private final ApplicationFigures figures;
 
     ReplayListener(ApplicationFigures figures) {
-      super(figures);
+      super(figures, false);
       this.figures = figures;
     }
 
