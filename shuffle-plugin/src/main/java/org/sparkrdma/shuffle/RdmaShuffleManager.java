@@ -108,7 +108,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       if (rdma != null) {
         rdma.beginRead(context);
       }
-      if (!parts.readsBlocks() || !isPlain(handle)) {
+      if (!parts.readsBlocks()) {
         return sparks.get();
       }
       return new RdmaShuffleReader<>(
@@ -137,12 +137,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return rdma != null && rdma.mayFetch()
         ? rdma.client().forReader(new ReaderBlocks(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
-  }
-
-  /** Else it is of a kind that Spark has added, such as the pipelined ones after 4.2. */
-  private static boolean isPlain(ShuffleHandle handle) {
-    return handle instanceof BaseShuffleHandle<?, ?, ?> plain
-        && plain.dependency().getClass() == ShuffleDependency.class;
   }
 
   @SuppressWarnings("unchecked")

@@ -9,26 +9,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.TaskContext;
-import org.apache.spark.TaskContext$;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.rdd.RDD;
 import org.apache.spark.rdd.ShuffledRDD;
 import org.apache.spark.serializer.DeserializationStream;
 import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.serializer.JavaSerializerInstance;
 import org.apache.spark.serializer.SerializerInstance;
-import org.apache.spark.shuffle.ShuffleHandle;
-import org.apache.spark.shuffle.ShuffleWriteProcessor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.read.RdmaShuffleReader;
-import scala.Option;
 import scala.Tuple2;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -136,36 +128,6 @@ class RdmaShuffleManagerTest {
           return super.deserializeStream(stream);
         }
       };
-    }
-  }
-
-  /** As pipelined ones after Spark 4.2, which reach this manager where no second one is set. */
-  @Test
-  void shouldLeaveDependenciesOfOtherKindsToSparksReader() {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
-      ShuffleHandle other =
-          new Pipelined(spark.<Tuple2<Integer, Integer>>emptyRDD().rdd(), tag).shuffleHandle();
-      TaskContext task = TaskContext$.MODULE$.empty();
-      assertThat(manager().getReader(other, 0, Integer.MAX_VALUE, 0, 1, task, null))
-          .isNotInstanceOf(RdmaShuffleReader.class);
-    }
-  }
-
-  /** Of another class than Spark's. */
-  private static final class Pipelined extends ShuffleDependency<Integer, Integer, Integer> {
-    Pipelined(RDD<Tuple2<Integer, Integer>> rdd, ClassTag<Integer> tag) {
-      super(
-          rdd,
-          new HashPartitioner(1),
-          SparkEnv.get().serializer(),
-          Option.empty(),
-          Option.empty(),
-          false,
-          new ShuffleWriteProcessor(),
-          tag,
-          tag,
-          tag);
     }
   }
 
