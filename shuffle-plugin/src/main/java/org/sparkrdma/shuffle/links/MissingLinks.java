@@ -16,6 +16,8 @@ public final class MissingLinks {
   private static final Logger LOG = LoggerFactory.getLogger(MissingLinks.class);
   private static final String PLUG_IN = "org.sparkrdma.";
 
+  private static final String DO = ". Use a plug-in that was built for this Spark";
+
   /** Members that a WARN names. */
   private static final int MOST_NAMES = 3;
 
@@ -90,11 +92,11 @@ public final class MissingLinks {
   private synchronized void take(String why) {
     if (reason == null) {
       reason = why;
-      LOG.warn(
-          "RDMA is not used in this {}, its shuffle reads use TCP: {}. Use a plug-in that was built"
-              + " for this Spark",
-          List.of(parts).contains(LinkPart.DRIVER) ? "application" : "executor",
-          why);
+      if (List.of(parts).contains(LinkPart.DRIVER)) {
+        LOG.warn("RDMA is not used in this application, its shuffle reads use TCP: {}{}", why, DO);
+      } else {
+        LOG.warn("RDMA is not used in this executor, its shuffle reads use TCP: {}{}", why, DO);
+      }
       end.accept(why);
     }
   }

@@ -85,7 +85,8 @@ public enum ShuffleSetting {
       ValueType.DERIVED,
       ValueType.bytes("1m", "16t").orDerived(),
       "Controls the maximum memory that an executor pins, all uses included. Raise it "
-          + "when many blocks use TCP with `pool-empty` or `peer-busy`."),
+          + "when many blocks use TCP with `pool-empty`, or with `peer-busy` where files are not"
+          + " copied."),
   /** Ways of serving. */
   SERVE(
       Scope.PUBLIC,
