@@ -190,7 +190,7 @@ final class BlockRead implements SinkPool.Waiter {
   }
 
   /** Sends it to TCP, unless it is settled. If it is read, its memory stays until {@link #end}. */
-  void fail(FallbackReason reason, String detail) {
+  void sendToTcp(FallbackReason reason, String detail) {
     if (!settled) {
       settled = true;
       if (state != State.READING) {

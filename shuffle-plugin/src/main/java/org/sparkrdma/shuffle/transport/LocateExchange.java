@@ -198,7 +198,7 @@ final class LocateExchange {
     ReadBatch batch = reads.begin(located.leaseId(), postUntilNs, asked.length);
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
-        block.fail(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
+        block.sendToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
       readExtents(asked, batch, nowNs);
@@ -271,7 +271,7 @@ final class LocateExchange {
   void askForRest(BlockRead block, long nowNs) {
     block.onWanted(nowNs);
     if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
-      block.fail(FallbackReason.TIMEOUT, "answers come too slowly");
+      block.sendToTcp(FallbackReason.TIMEOUT, "answers come too slowly");
     } else {
       wanted.addFirst(block);
     }
@@ -287,7 +287,7 @@ final class LocateExchange {
     if (block.state() == BlockRead.State.WAITING) {
       context.sinks().cancel(block);
     }
-    block.fail(reason, "peer answered " + kind);
+    block.sendToTcp(reason, "peer answered " + kind);
   }
 
   /** Reads the extent at which the answer stands, unless its block is settled or has no memory. */
@@ -314,7 +314,7 @@ final class LocateExchange {
   private boolean tryTakeMemory(BlockRead block, long nowNs) {
     long bytes = located.blockBytes();
     if (!context.sinks().canFit(bytes)) {
-      block.fail(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
+      block.sendToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
     FetchedBlock memory = context.sinks().tryTake(bytes);
@@ -330,7 +330,7 @@ final class LocateExchange {
   /** A block that waited for memory has it, or has waited too long. */
   void onMemory(BlockRead block) {
     if (block.memory() == null) {
-      block.fail(FallbackReason.POOL_EMPTY, "no receive memory in time");
+      block.sendToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
       long nowNs = context.connections().nowNs();
       block.onWanted(nowNs);
@@ -453,13 +453,13 @@ final class LocateExchange {
   private boolean failIfLate(BlockRead block, long nowNs) {
     boolean late = nowNs - block.sinceNs() > timeoutNs;
     if (late) {
-      block.fail(FallbackReason.TIMEOUT, "no LOCATE in time");
+      block.sendToTcp(FallbackReason.TIMEOUT, "no LOCATE in time");
     }
     return late;
   }
 
   /** The connection is broken: its blocks use TCP. Returns whether there are some. */
-  boolean fail(FallbackReason reason, String detail) {
+  boolean sendToTcp(FallbackReason reason, String detail) {
     List<BlockRead> blocks = waiting();
     blocks.forEach(context.sinks()::cancel);
     for (OutMessage message : messages) {
@@ -468,7 +468,7 @@ final class LocateExchange {
     blocks.addAll(wanted);
     wanted.clear();
     for (BlockRead block : blocks) {
-      block.fail(reason, detail);
+      block.sendToTcp(reason, detail);
     }
     return !blocks.isEmpty();
   }

@@ -19,7 +19,7 @@ final class Peer {
 
   /** A request that waits for a connection, with its blocks from an index on. */
   record Waiting(FetchRequest request, int from, long deadlineNs) {
-    void fail(FallbackReason reason, String detail) {
+    void sendToTcp(FallbackReason reason, String detail) {
       if (from == 0) {
         request.failRest(reason, detail);
         return;

@@ -213,8 +213,8 @@ final class ReadConnection extends RdmaConnection {
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
       FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
-      unused &= !exchange.fail(of, detail);
-      reads.fail(of, detail);
+      unused &= !exchange.sendToTcp(of, detail);
+      reads.sendToTcp(of, detail);
     }
     peers.onBroken(this, unused ? null : reason, detail);
   }

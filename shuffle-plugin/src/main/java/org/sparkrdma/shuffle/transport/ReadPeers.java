@@ -73,9 +73,9 @@ final class ReadPeers {
     Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
     String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
-      waiting.fail(FallbackReason.INCOMPATIBLE, incompatibility);
+      waiting.sendToTcp(FallbackReason.INCOMPATIBLE, incompatibility);
     } else if (peer.isQuarantined(nowNs)) {
-      waiting.fail(FallbackReason.QUARANTINED, "peer is quarantined");
+      waiting.sendToTcp(FallbackReason.QUARANTINED, "peer is quarantined");
     } else if (connection != null && connection.isUsable()) {
       connection.fetch(request, from, nowNs);
     } else {
@@ -150,7 +150,7 @@ final class ReadPeers {
 
   private static void failWaiting(Peer peer, FallbackReason reason, String detail) {
     while (!peer.waiting().isEmpty()) {
-      peer.waiting().poll().fail(reason, detail);
+      peer.waiting().poll().sendToTcp(reason, detail);
     }
   }
 
@@ -304,7 +304,7 @@ final class ReadPeers {
   void onTick(long nowNs) {
     for (Peer peer : peers.values()) {
       while (!peer.waiting().isEmpty() && nowNs - peer.waiting().peek().deadlineNs() > 0) {
-        peer.waiting().poll().fail(FallbackReason.CONNECT_FAILED, "no connection in time");
+        peer.waiting().poll().sendToTcp(FallbackReason.CONNECT_FAILED, "no connection in time");
       }
       ReadConnection connection = peer.connection();
       if (connection == null && peer.waiting().isEmpty() && peer.waitsForAttempt()) {

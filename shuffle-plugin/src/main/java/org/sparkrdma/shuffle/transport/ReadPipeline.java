@@ -212,10 +212,10 @@ final class ReadPipeline {
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */
-  void fail(FallbackReason reason, String detail) {
+  void sendToTcp(FallbackReason reason, String detail) {
     unposted.clear();
     for (ReadBatch batch : batches) {
-      batch.fail(reason, detail);
+      batch.sendToTcp(reason, detail);
     }
   }
 
