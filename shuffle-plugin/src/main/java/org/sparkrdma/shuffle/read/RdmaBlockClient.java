@@ -139,14 +139,14 @@ public final class RdmaBlockClient extends BlockStoreClient {
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
         return;
       }
-      boolean isUsed = forTasks ? isUp.getAsBoolean() : wasUp;
-      if (files != null || !isUsed) {
-        FallbackReason reason = isUsed ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
+      boolean mayUseRdma = forTasks ? isUp.getAsBoolean() : wasUp;
+      if (files != null || !mayUseRdma) {
+        FallbackReason reason = mayUseRdma ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
         for (int i = 0; i < blockIds.length; i++) {
           context.counters().fellBack(reason);
         }
         open = NONE;
-        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, isUsed);
+        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, mayUseRdma);
         return;
       }
       String[] names = blockIds.clone();
@@ -168,7 +168,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       if (names.length > 0) {
         FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);
         open = NONE;
-        begin(request, peer, task.stage());
+        startByRdma(request, peer, task.stage());
       }
     } catch (LinkageError e) {
       if (!context.missing().take(e) || open.length == 0) {
@@ -179,9 +179,9 @@ public final class RdmaBlockClient extends BlockStoreClient {
   }
 
   /** Starts at once when the endpoint is known, which is nearly always. */
-  private void begin(FetchRequest request, BlockManagerAddress peer, int stage) {
+  private void startByRdma(FetchRequest request, BlockManagerAddress peer, int stage) {
     try {
-      find(request, peer, stage);
+      findEndpoint(request, peer, stage);
     } catch (LinkageError e) {
       if (!context.missing().take(e)) {
         throw e;
@@ -190,7 +190,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     }
   }
 
-  private void find(FetchRequest request, BlockManagerAddress peer, int stage) {
+  private void findEndpoint(FetchRequest request, BlockManagerAddress peer, int stage) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
       found = directory.find(peer, stage);
@@ -200,16 +200,16 @@ public final class RdmaBlockClient extends BlockStoreClient {
       return;
     }
     if (found.isDone()) {
-      begin(request, found.join(), true);
+      onEndpoint(request, found.join(), true);
       return;
     }
     var unused =
         found
-            .thenAccept(endpoint -> begin(request, endpoint, false))
+            .thenAccept(endpoint -> onEndpoint(request, endpoint, false))
             .exceptionally(failure -> failLater(request, failure.getCause()));
   }
 
-  /** On the directory's thread, where nobody sees an error, but each block needs an answer. */
+  /** On the control thread, where nobody sees an error, but each block needs an answer. */
   private Void failLater(FetchRequest request, Throwable cause) {
     if (cause instanceof LinkageError missing) {
       context.missing().take(missing);
@@ -225,7 +225,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   /**
    * @param isTask whether this is the task's thread, which may connect
    */
-  private void begin(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
+  private void onEndpoint(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
     if (endpoint.isPresent()) {
       request.begin(transport.get(), endpoint.get());
     } else if (isTask) {

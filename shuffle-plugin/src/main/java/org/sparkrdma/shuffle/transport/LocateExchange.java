@@ -201,7 +201,7 @@ final class LocateExchange {
         block.sendToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
-      readExtents(asked, batch, nowNs);
+      checkAgainstRequest(asked, batch, nowNs);
     }
     return batch;
   }
@@ -238,7 +238,7 @@ final class LocateExchange {
     }
   }
 
-  private void readExtents(BlockRead[] asked, ReadBatch batch, long nowNs) {
+  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, long nowNs) {
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
@@ -249,7 +249,7 @@ final class LocateExchange {
       current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
-        takeExtent(asked[next], batch, nowNs);
+        checkAndRead(asked[next], batch, nowNs);
       } else {
         sendToTcp(asked[next], located.kind());
       }
@@ -291,7 +291,7 @@ final class LocateExchange {
   }
 
   /** Reads the extent at which the answer stands, unless its block is settled or has no memory. */
-  private void takeExtent(BlockRead block, ReadBatch batch, long nowNs) {
+  private void checkAndRead(BlockRead block, ReadBatch batch, long nowNs) {
     if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
       return;
     }

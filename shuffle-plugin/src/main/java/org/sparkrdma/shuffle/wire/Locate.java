@@ -33,7 +33,8 @@ import java.util.regex.Pattern;
  * The time-out is how long the reader waits for the answer. The owner is {@link #OWN}, or the
  * executor that has written the map outputs and has ended, see {@link #owner(String)}: the server
  * reads them where the shuffle service says. All fields little-endian. Answered by one {@link
- * Located}.
+ * Located}, whose lengths and ranges its decoder checks, and whose blocks the reader checks against
+ * this request ({@code LocateExchange}).
  */
 public final class Locate {
   /** Bytes before the leases. */
