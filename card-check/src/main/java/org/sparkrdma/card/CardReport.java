@@ -10,7 +10,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.TreeSet;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * The report of a run, as JSON. Has versions, results and figures; nothing that is put into it has
@@ -102,7 +102,7 @@ record CardReport(
   }
 
   private String network() {
-    if (device.info().transport() == Transport.IWARP) {
+    if (device.info().transport() == TransportType.IWARP) {
       return "iWARP";
     }
     Object layer = device.port().reported().get("link_layer");

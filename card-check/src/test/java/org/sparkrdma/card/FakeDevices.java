@@ -12,7 +12,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** Devices for tests. */
 final class FakeDevices {
@@ -32,7 +32,7 @@ final class FakeDevices {
     return new DeviceInfo(
         name,
         "ibverbs",
-        Transport.INFINIBAND,
+        TransportType.INFINIBAND,
         0x0102_0304_0506_0708L,
         new DeviceLimits(100, 100, 30, 30, 100, 100, 1L << 40, 1L << 30, 16, 56, 4),
         Set.of(Capability.FILE_REGIONS),

@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
@@ -172,7 +172,7 @@ final class ExampleNode implements AutoCloseable {
 
   /** Access of a region that READs of this end fill; iWARP writes it as a peer does. */
   Set<AccessFlag> sinkAccess() {
-    return device.info().transport() == Transport.IWARP
+    return device.info().transport() == TransportType.IWARP
         ? EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)
         : EnumSet.of(AccessFlag.LOCAL_WRITE);
   }

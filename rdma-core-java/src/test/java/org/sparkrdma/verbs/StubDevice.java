@@ -16,7 +16,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Memory and one protection domain without a device: fails on request, counts what is open, with
@@ -30,7 +30,7 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
       new DeviceInfo(
           "stub0",
           "stub",
-          Transport.LOOPBACK,
+          TransportType.LOOPBACK,
           1,
           new DeviceLimits(1, 1, 1, 1, 1, 1_000, Long.MAX_VALUE, 1, 1, 0, 1),
           EnumSet.allOf(Capability.class),

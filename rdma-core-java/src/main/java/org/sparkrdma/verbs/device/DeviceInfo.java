@@ -23,7 +23,7 @@ import java.util.Set;
 public record DeviceInfo(
     String name,
     String engine,
-    Transport transport,
+    TransportType transport,
     long nodeGuid,
     DeviceLimits limits,
     Set<Capability> capabilities,
@@ -62,7 +62,7 @@ public record DeviceInfo(
   public DeviceInfo(
       String name,
       String engine,
-      Transport transport,
+      TransportType transport,
       long nodeGuid,
       DeviceLimits limits,
       Set<Capability> capabilities,

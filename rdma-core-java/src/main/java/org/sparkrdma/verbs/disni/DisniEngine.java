@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.engine.EngineBase;
 import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.engine.RdmaNodes;
@@ -74,7 +74,7 @@ final class DisniEngine extends EngineBase {
     Path device = links.root().resolve("sys/class/infiniband").resolve(name);
     // "4: RNIC" for iWARP devices and "1: CA" for InfiniBand and RoCE.
     boolean iwarp = SystemGid.read(device.resolve("node_type")).startsWith("4:");
-    Transport transport = iwarp ? Transport.IWARP : Transport.INFINIBAND;
+    TransportType transport = iwarp ? TransportType.IWARP : TransportType.INFINIBAND;
     var limits =
         new DeviceLimits(
             MAX_QUEUE_PAIRS,
@@ -97,7 +97,7 @@ final class DisniEngine extends EngineBase {
   }
 
   /** A port, without its MTU, which no file contains, and with the addresses that DiSNI can use. */
-  private PortInfo port(String device, int number, Transport transport) {
+  private PortInfo port(String device, int number, TransportType transport) {
     Path port = links.port(device, number);
     boolean ethernet = SystemGid.read(port.resolve("link_layer")).equals("Ethernet");
     // For example "4: ACTIVE".

@@ -4,7 +4,7 @@ package org.sparkrdma.verbs.engine;
 import java.util.Set;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Drivers that deviate from the specification of their transport, and how. A driver is recognised
@@ -95,8 +95,8 @@ public enum Driver {
    * The driver to expect where the vendor id cannot be queried: any iWARP device may be siw. The
    * others work with what siw needs, too, but more slowly.
    */
-  public static Driver ofUnknownVendor(Transport transport) {
-    return transport == Transport.IWARP ? SIW : OTHER;
+  public static Driver ofUnknownVendor(TransportType transport) {
+    return transport == TransportType.IWARP ? SIW : OTHER;
   }
 
   public boolean has(Quirk quirk) {

@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.engine;
 
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** The kernel's access flags, as in ibv_reg_mr(3). */
 public final class RegionAccess {
@@ -43,9 +43,9 @@ public final class RegionAccess {
    * is a tagged write into the reader's memory, so a local sink needs remote write access. The peer
    * receives its key with the request and cannot use it after the connection.
    */
-  public static int bits(Transport transport, Set<AccessFlag> access) {
+  public static int bits(TransportType transport, Set<AccessFlag> access) {
     int bits = bits(access);
     boolean sink = (bits & ~RELAXED_ORDERING) == LOCAL_WRITE;
-    return transport == Transport.IWARP && sink ? bits | REMOTE_WRITE : bits;
+    return transport == TransportType.IWARP && sink ? bits | REMOTE_WRITE : bits;
   }
 }

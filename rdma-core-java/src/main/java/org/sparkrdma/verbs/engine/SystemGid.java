@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * An entry of a port's GID table as the kernel's files show it, see sysfs-class-infiniband in the
@@ -38,7 +38,7 @@ public record SystemGid(Gid gid, String link) {
    * @param port its folder in /sys/class/infiniband
    * @param ethernet whether its link layer is Ethernet
    */
-  public static List<SystemGid> of(Path port, Transport transport, boolean ethernet) {
+  public static List<SystemGid> of(Path port, TransportType transport, boolean ethernet) {
     List<SystemGid> found = new ArrayList<>();
     int size = children(port.resolve("gids")).size();
     int end = MAX_EMPTY;
@@ -54,8 +54,8 @@ public record SystemGid(Gid gid, String link) {
     return found;
   }
 
-  private static GidType type(Transport transport, boolean ethernet, String kernelType) {
-    if (transport == Transport.IWARP) {
+  private static GidType type(TransportType transport, boolean ethernet, String kernelType) {
+    if (transport == TransportType.IWARP) {
       return GidType.IWARP;
     }
     if (!ethernet) {

@@ -4,14 +4,14 @@ package org.sparkrdma.verbs.ibverbs;
 import java.util.EnumSet;
 import java.util.Set;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** Differences between InfiniBand (with RoCE) and iWARP. */
 enum TransportRules {
-  INFINIBAND(Transport.INFINIBAND),
-  IWARP(Transport.IWARP);
+  INFINIBAND(TransportType.INFINIBAND),
+  IWARP(TransportType.IWARP);
 
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NO_LISTENER = 8;
@@ -19,9 +19,9 @@ enum TransportRules {
   private static final int IB_STALE_CONNECTION = 10;
   private static final int IB_REFUSED_BY_CONSUMER = 28;
 
-  private final Transport transport;
+  private final TransportType transport;
 
-  TransportRules(Transport transport) {
+  TransportRules(TransportType transport) {
     this.transport = transport;
   }
 
@@ -34,7 +34,7 @@ enum TransportRules {
     return transportType == VerbsLibrary.TRANSPORT_IWARP ? IWARP : INFINIBAND;
   }
 
-  Transport transport() {
+  TransportType transport() {
     return transport;
   }
 

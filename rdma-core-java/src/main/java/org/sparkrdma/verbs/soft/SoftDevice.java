@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
@@ -222,7 +222,7 @@ final class SoftDevice extends EngineDevice {
     return new DeviceInfo(
         NAME,
         SoftProvider.NAME,
-        Transport.LOOPBACK,
+        TransportType.LOOPBACK,
         host.bootId().getMostSignificantBits(),
         limits(),
         capabilities,

@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.contract;
 
 import java.util.Set;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Allowed differences of an engine from the contract. A new one needs a review, together with the
@@ -95,11 +95,11 @@ public enum Deviation {
    *
    * @param driver as in the report of {@code ./card}: {@code rxe}, {@code siw}, or that of a card
    */
-  public static Set<Deviation> ofDevice(String driver, Transport transport) {
+  public static Set<Deviation> ofDevice(String driver, TransportType transport) {
     return switch (driver) {
       case "rxe" -> OF_ROCE;
       case "siw" -> OF_IWARP;
-      default -> transport == Transport.IWARP ? OF_IWARP_CARDS : Set.of();
+      default -> transport == TransportType.IWARP ? OF_IWARP_CARDS : Set.of();
     };
   }
 }

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.engine.NetworkLinks;
 
 /** Attributes of devices, from a directory like the kernel's. */
@@ -45,7 +45,7 @@ class DisniEngineTest {
 
     assertThat(info.name()).isEqualTo("mlx5_0");
     assertThat(info.engine()).isEqualTo("disni");
-    assertThat(info.transport()).isEqualTo(Transport.INFINIBAND);
+    assertThat(info.transport()).isEqualTo(TransportType.INFINIBAND);
     PortInfo port = info.ports().get(0);
     assertThat(port.number()).isEqualTo(1);
     assertThat(port.state()).isEqualTo(PortState.ACTIVE);
@@ -63,7 +63,7 @@ class DisniEngineTest {
 
     DeviceInfo info = devices().get(0);
 
-    assertThat(info.transport()).isEqualTo(Transport.IWARP);
+    assertThat(info.transport()).isEqualTo(TransportType.IWARP);
     assertThat(info.ports().get(0).state()).isEqualTo(PortState.DOWN);
     assertThat(info.capabilities()).containsExactly(Capability.FILE_REGIONS);
     assertThat(info.limits().maxReadSge()).isEqualTo(1);

@@ -21,7 +21,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Takes the place of libdisni while it is installed: creates DiSNI's objects without native ones,
@@ -73,7 +73,7 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     return new DisniDevice(
         root,
         new DeviceInfo(
-            device, DisniProvider.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)),
+            device, DisniProvider.NAME, TransportType.INFINIBAND, 1, limits, Set.of(), List.of(port)),
         closed -> calls.add("closed"));
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 class DriverTest {
   /** PCI vendor id of Chelsio, whose cards are iWARP. */
@@ -42,8 +42,8 @@ class DriverTest {
 
   @Test
   void shouldTreatAnyIwarpDeviceAsSoftIwarpWhereTheVendorIsUnknown() {
-    assertThat(Driver.ofUnknownVendor(Transport.IWARP)).isEqualTo(Driver.SIW);
-    assertThat(Driver.ofUnknownVendor(Transport.INFINIBAND)).isEqualTo(Driver.OTHER);
+    assertThat(Driver.ofUnknownVendor(TransportType.IWARP)).isEqualTo(Driver.SIW);
+    assertThat(Driver.ofUnknownVendor(TransportType.INFINIBAND)).isEqualTo(Driver.OTHER);
   }
 
   @Test

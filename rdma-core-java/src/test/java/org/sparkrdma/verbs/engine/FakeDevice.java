@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * An engine on the shared classes that only records, in order, their calls into the engine.
@@ -77,7 +77,7 @@ final class FakeDevice extends EngineDevice {
 
   FakeDevice() {
     super(
-        new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, LIMITS, Set.of(), List.of()),
+        new DeviceInfo("fake0", "fake", TransportType.LOOPBACK, 1, LIMITS, Set.of(), List.of()),
         // Its unsignalled work may fail without a completion.
         Driver.SIW,
         FLUSH_TIMEOUT_NS,

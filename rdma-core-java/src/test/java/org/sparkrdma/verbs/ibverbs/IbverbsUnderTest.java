@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** The ibverbs engine for the contract suite, on a device of the guest or on that of ./card. */
 final class IbverbsUnderTest {
@@ -26,7 +26,7 @@ final class IbverbsUnderTest {
     if (driver == null || transport == null) {
       throw new IllegalStateException("run by ./card only, which sets CARD_DRIVER");
     }
-    return on("CARD_ADDRESS", Deviation.ofDevice(driver, Transport.valueOf(transport)));
+    return on("CARD_ADDRESS", Deviation.ofDevice(driver, TransportType.valueOf(transport)));
   }
 
   /**

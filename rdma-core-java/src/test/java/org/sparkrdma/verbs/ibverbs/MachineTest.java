@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** Reasons why the engine cannot run on a machine. */
@@ -98,7 +98,7 @@ class MachineTest {
     var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1);
     var info =
         new DeviceInfo(
-            "mlx5_0", "ibverbs", Transport.INFINIBAND, 1, limits, Set.of(), List.of(port));
+            "mlx5_0", "ibverbs", TransportType.INFINIBAND, 1, limits, Set.of(), List.of(port));
 
     new Machine(root).checkReliable(List.of(info));
   }

@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -52,7 +52,7 @@ class RelaxedOrderingTest {
   @Test
   void shouldPassTheHintBesideTheAccessThatATransportNeeds() {
     int relaxed = RegionAccess.RELAXED_ORDERING;
-    assertThat(RegionAccess.bits(Transport.INFINIBAND, RELAXED)).isEqualTo(relaxed | 1);
-    assertThat(RegionAccess.bits(Transport.IWARP, RELAXED)).isEqualTo(relaxed | 1 | 2);
+    assertThat(RegionAccess.bits(TransportType.INFINIBAND, RELAXED)).isEqualTo(relaxed | 1);
+    assertThat(RegionAccess.bits(TransportType.IWARP, RELAXED)).isEqualTo(relaxed | 1 | 2);
   }
 }

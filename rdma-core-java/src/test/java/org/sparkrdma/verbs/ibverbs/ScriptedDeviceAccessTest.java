@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -32,7 +32,7 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     library.limit("vendor", vendor);
 
     ScriptedExchange exchange = open();
-    assertThat(exchange.device.info().transport()).isEqualTo(Transport.INFINIBAND);
+    assertThat(exchange.device.info().transport()).isEqualTo(TransportType.INFINIBAND);
     assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isFalse();
     long before = library.calls("ibv_modify_qp");
     exchange.connect();

@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** A machine with two devices. Runs in the guest, with both transports. */
 class TwoDevices extends VerbsContract {
@@ -32,7 +32,7 @@ class TwoDevices extends VerbsContract {
   void shouldDistinguishTransports() throws Exception {
     assertThat(load(java.util.Map.of()).devices())
         .extracting(DeviceInfo::transport)
-        .containsExactlyInAnyOrder(Transport.INFINIBAND, Transport.IWARP);
+        .containsExactlyInAnyOrder(TransportType.INFINIBAND, TransportType.IWARP);
   }
 
   @Test

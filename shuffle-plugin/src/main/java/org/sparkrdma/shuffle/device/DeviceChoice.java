@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * The device that an executor uses, and the address on it where peers connect.
@@ -127,7 +127,7 @@ public record DeviceChoice(
   }
 
   /** Text for the log about devices that other executors use, or none. */
-  private static String explain(List<String> used, List<Candidate> all, Transport transport) {
+  private static String explain(List<String> used, List<Candidate> all, TransportType transport) {
     List<String> unused = new ArrayList<>();
     for (Candidate candidate : all) {
       String name = candidate.device().name();

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** All addresses on active ports that a selector allows. Stateless. */
 final class PortCandidates {
@@ -148,7 +148,7 @@ final class PortCandidates {
           + " or where all hosts are on one link, set spark.shuffle.rdma.listen.address="
           + (addresses.get(0) instanceof Inet6Address ? "fe80::/10" : "169.254.0.0/16");
     }
-    if (!addresses.isEmpty() || device.transport() == Transport.LOOPBACK) {
+    if (!addresses.isEmpty() || device.transport() == TransportType.LOOPBACK) {
       return "has no usable address: addresses=" + text(addresses);
     }
     boolean infiniBand = port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND);

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Creates at the start what the first connection needs, so that a machine without room for it is
@@ -48,7 +48,7 @@ public final class Preflight {
       MachineMemory machine,
       ExecutorNeeds needs)
       throws VerbsException {
-    if (device.info().transport() == Transport.LOOPBACK) {
+    if (device.info().transport() == TransportType.LOOPBACK) {
       return;
     }
     long memoryBytes = Math.min(needs.memoryBytes(), budget.limitBytes() - needs.ringBytes());

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Settings of the serving side.
@@ -67,7 +67,7 @@ public record ServeSettings(
   public boolean mayCopyInsteadOfPinning(Device device) {
     return mode != Mode.WINDOW
         && slots > 0
-        && device.info().transport() != Transport.LOOPBACK
+        && device.info().transport() != TransportType.LOOPBACK
         && !pagesOnDemand(device);
   }
 

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * The completion queues of an executor, shared by many connections each. A connection takes as many
@@ -128,7 +128,7 @@ final class CompletionQueues implements AutoCloseable {
   }
 
   private boolean pins() {
-    return device.info().transport() != Transport.LOOPBACK;
+    return device.info().transport() != TransportType.LOOPBACK;
   }
 
   /**

@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * How a transport divides the memory that it may pin.
@@ -95,9 +95,9 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
     return (int) Math.max(1, regionBytes / settings.chunkBytes());
   }
 
-  private Set<AccessFlag> receiveAccess(Transport transport) {
+  private Set<AccessFlag> receiveAccess(TransportType transport) {
     EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-    if (transport == Transport.IWARP) {
+    if (transport == TransportType.IWARP) {
       // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
       access.add(AccessFlag.REMOTE_WRITE);
     }

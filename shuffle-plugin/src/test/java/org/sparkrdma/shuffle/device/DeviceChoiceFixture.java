@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** Settings and devices of a host, from which a test lets executors choose. */
 abstract class DeviceChoiceFixture {
@@ -54,11 +54,11 @@ abstract class DeviceChoiceFixture {
   }
 
   static DeviceInfo device(String name, PortInfo... ports) {
-    return device(name, Transport.INFINIBAND, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
+    return device(name, TransportType.INFINIBAND, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
   }
 
   static DeviceInfo device(
-      String name, Transport transport, Set<Capability> capabilities, PortInfo... ports) {
+      String name, TransportType transport, Set<Capability> capabilities, PortInfo... ports) {
     return new DeviceInfo(
         name,
         "test",

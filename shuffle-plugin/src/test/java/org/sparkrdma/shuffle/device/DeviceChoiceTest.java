@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * The device and port that an executor uses, the addresses of the port, and GIDs that select it.
@@ -64,7 +64,7 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
 
   @Test
   void shouldPreferADeviceThatGivesNoAccessBeforeAPeerIsProven() throws Exception {
-    DeviceInfo open = device("cxgb4_0", Transport.IWARP, Set.of(), active(1, SPARK));
+    DeviceInfo open = device("cxgb4_0", TransportType.IWARP, Set.of(), active(1, SPARK));
     DeviceInfo[] both = {open, device("mlx5_0", active(1, "10.1.0.5"))};
 
     assertThat(chosenBy(2, both)).containsOnly("mlx5_0");

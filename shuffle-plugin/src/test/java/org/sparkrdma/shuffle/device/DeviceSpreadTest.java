@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** Executors of one host that share its devices. */
 class DeviceSpreadTest extends DeviceChoiceFixture {
@@ -79,7 +79,7 @@ class DeviceSpreadTest extends DeviceChoiceFixture {
   @Test
   void shouldNotSpreadExecutorsOverDevicesThatCannotConnectToEachOther() throws Exception {
     trusted = true;
-    DeviceInfo iwarp = device("cxgb4_0", Transport.IWARP, Set.of(), active(1, "10.0.0.6"));
+    DeviceInfo iwarp = device("cxgb4_0", TransportType.IWARP, Set.of(), active(1, "10.0.0.6"));
 
     assertThat(chosenBy(2, device("mlx5_0", active(1, SPARK)), iwarp)).containsOnly("mlx5_0");
   }

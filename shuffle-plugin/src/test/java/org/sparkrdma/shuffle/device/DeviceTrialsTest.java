@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 class DeviceTrialsTest {
   private final List<String> tried = new ArrayList<>();
@@ -71,7 +71,7 @@ class DeviceTrialsTest {
           new PortInfo(
               1, PortState.ACTIVE, 4_096, List.of(), List.of(InetAddress.getByName(words[1])));
       present.add(
-          new DeviceInfo(words[0], "test", Transport.INFINIBAND, 1, null, Set.of(), List.of(port)));
+          new DeviceInfo(words[0], "test", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port)));
     }
     DeviceSelector selector =
         new DeviceSelector(

@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 class PreflightTest {
   private static final long GIB = 1L << 30;
@@ -38,7 +38,7 @@ class PreflightTest {
   private static final OptionalLong UNLIMITED = OptionalLong.empty();
 
   private final List<String> closed = new ArrayList<>();
-  private Transport transport = Transport.IWARP;
+  private TransportType transport = TransportType.IWARP;
   private String refusedCall = "";
   private int errno = 12;
 
@@ -117,7 +117,7 @@ class PreflightTest {
 
   @Test
   void shouldRegisterNothingOnTheLoopbackEngine() throws Exception {
-    transport = Transport.LOOPBACK;
+    transport = TransportType.LOOPBACK;
     refuse("ibv_reg_mr", 12);
     check(Optional.empty(), OptionalLong.of(65_536_000));
     assertThat(closed).isEmpty();

@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** An engine whose devices only open and close, and a transport that does nothing. */
 final class FakeEngine implements VerbsEngine {
@@ -25,11 +25,11 @@ final class FakeEngine implements VerbsEngine {
 
   FakeEngine(PortState state) {
     add(
-        Transport.LOOPBACK,
+        TransportType.LOOPBACK,
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())));
   }
 
-  private void add(Transport transport, PortInfo port) {
+  private void add(TransportType transport, PortInfo port) {
     String name = "fake" + devices.size();
     devices.add(new DeviceInfo(name, "fake", transport, 1, null, Set.of(), List.of(port)));
   }

@@ -36,7 +36,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * A peer by plain verbs, which sends what a test says: a reader or a server, with one connection at
@@ -143,7 +143,7 @@ final class BarePeer implements AutoCloseable {
 
   /** Whether a message without a posted receive ends the connection. */
   boolean isOnIwarp() {
-    return node.device.info().transport() == Transport.IWARP;
+    return node.device.info().transport() == TransportType.IWARP;
   }
 
   /** Number of connections, messages and READs so far. */

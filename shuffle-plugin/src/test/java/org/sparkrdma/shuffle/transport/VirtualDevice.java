@@ -25,7 +25,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Memory, regions and completion queues of a simulated executor. Only regions of messages have
@@ -39,7 +39,7 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
       new DeviceInfo(
           "virtual0",
           "virtual",
-          Transport.INFINIBAND,
+          TransportType.INFINIBAND,
           1,
           new DeviceLimits(
               1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 56, 1),

@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Everything that checks read.
@@ -66,7 +66,7 @@ public record Facts(
   boolean loopback() {
     return probe
         .choice()
-        .filter(choice -> choice.device().transport() == Transport.LOOPBACK)
+        .filter(choice -> choice.device().transport() == TransportType.LOOPBACK)
         .isPresent();
   }
 

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** A directory with files like those of a machine, and the facts of a command that runs there. */
 public final class FakeMachine {
@@ -96,7 +96,7 @@ public final class FakeMachine {
   }
 
   /** The probe has chosen a device of this engine. */
-  FakeMachine device(String engine, Transport transport) {
+  FakeMachine device(String engine, TransportType transport) {
     DeviceInfo info = new DeviceInfo("any0", engine, transport, 1, null, Set.of(), List.of());
     choice = Optional.of(new DeviceChoice(info, 1, List.of(), "only one"));
     return this;

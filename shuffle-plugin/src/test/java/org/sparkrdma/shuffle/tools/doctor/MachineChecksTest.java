@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.device.TransportType;
 
 /** Checks of the machine and the verdict, on directories like the files of several machines. */
 class MachineChecksTest {
@@ -51,7 +51,7 @@ class MachineChecksTest {
 
   @Test
   void shouldLeaveOutChecksOfHardwareWhenTheDeviceOfAnyEngineIsLoopback() {
-    machine.device("fourth", Transport.LOOPBACK);
+    machine.device("fourth", TransportType.LOOPBACK);
     assertThat(machine.report().findings())
         .doesNotContainKeys("ports", "arp", "loss and congestion")
         .containsKeys("settings", "system", "local directories", "engine");
@@ -72,7 +72,7 @@ class MachineChecksTest {
   private static DeviceInfo card(String name, PortState state, String address) throws Exception {
     PortInfo port =
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
-    return new DeviceInfo(name, "ibverbs", Transport.INFINIBAND, 1, null, Set.of(), List.of(port));
+    return new DeviceInfo(name, "ibverbs", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port));
   }
 
   @Test
@@ -85,7 +85,7 @@ class MachineChecksTest {
             "PROBLEM This process may lock 65536 bytes. That is too little for any RDMA; an"
                 + " executor uses up to 536870912 bytes (512 MiB). | let executors lock 536870912"
                 + " bytes");
-    machine.device("fourth", Transport.LOOPBACK);
+    machine.device("fourth", TransportType.LOOPBACK);
     assertThat(machine.findings(MachineChecks::lockedMemory)).last().asString().startsWith("NOTE ");
   }
 

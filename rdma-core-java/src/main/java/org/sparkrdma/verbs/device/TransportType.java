@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.device;
 
 /** Transport of a device, as the device reports it. */
-public enum Transport {
+public enum TransportType {
   /** InfiniBand, and RoCE when the port's link layer is Ethernet. */
   INFINIBAND,
   /** iWARP: RDMA over TCP, RFC 5040 and RFC 5044. */
