@@ -51,7 +51,7 @@ final class ListLinks {
   private static final Map<String, List<String>> PARTS = new LinkedHashMap<>();
 
   static {
-    PARTS.put("driver", List.of("RdmaPlugin$OnDriver", "driver/", "directory/Driver", "doctor/FindingsLog", "spark/ExecutorClassPath"));
+    PARTS.put("driver", List.of("RdmaPlugin$OnDriver", "driver/", "directory/Driver", "executorchecks/FindingsLog", "spark/ExecutorClassPath"));
     PARTS.put("start", List.of("RdmaShuffleManager", "RdmaPlugin", "PluginParts", "settings/", "links/", "org/apache/"));
     PARTS.put("beside", List.of("spark/OtherManager"));
     PARTS.put("reader", List.of("read/RdmaShuffleReader", "read/GuardedRecords", "read/Record", "read/ReadRange", "read/BatchFetch",

@@ -60,8 +60,8 @@ class ArchitectureTest {
     "read, 'links metrics directory fetch spark settings thread'",
     "runtime, 'links address broadcast device directory fetch metrics output pinned read settings spark standin thread transport wire'",
     "ui, 'links metrics spark'",
-    "driver, 'links broadcast directory doctor settings spark thread ui'",
-    "doctor, 'links device directory pinned runtime settings thread tools'",
+    "driver, 'links broadcast directory executorchecks settings spark thread ui'",
+    "executorchecks, 'links device directory pinned runtime settings thread tools'",
     "tools, 'links address device pinned serve settings transport'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {
@@ -115,7 +115,7 @@ class ArchitectureTest {
         .check(CLASSES);
     noClasses()
         .that()
-        .resideOutsideOfPackages(ROOT + ".tools..", ROOT + ".doctor..")
+        .resideOutsideOfPackages(ROOT + ".tools..", ROOT + ".executorchecks..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT + ".tools..")

@@ -73,7 +73,13 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
     return new DisniDevice(
         root,
         new DeviceInfo(
-            device, DisniProvider.NAME, TransportType.INFINIBAND, 1, limits, Set.of(), List.of(port)),
+            device,
+            DisniProvider.NAME,
+            TransportType.INFINIBAND,
+            1,
+            limits,
+            Set.of(),
+            List.of(port)),
         closed -> calls.add("closed"));
   }
 

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
-import org.sparkrdma.shuffle.doctor.FindingsLog;
+import org.sparkrdma.shuffle.executorchecks.FindingsLog;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;

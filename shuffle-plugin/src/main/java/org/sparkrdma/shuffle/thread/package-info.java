@@ -19,7 +19,7 @@
  * <td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close}</td></tr>
  * <tr><td>rdma-broadcast-N</td><td>{@link org.sparkrdma.shuffle.broadcast.Broadcasts}</td>
  * <td>ten idle seconds, or its close</td></tr>
- * <tr><td>rdma-doctor</td><td>{@link org.sparkrdma.shuffle.doctor.ExecutorDoctor}</td>
+ * <tr><td>rdma-doctor</td><td>{@link org.sparkrdma.shuffle.executorchecks.ExecutorDoctor}</td>
  * <td>itself, after its checks</td></tr>
  * <tr><td>rdma-runtime-shutdown</td><td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime}, a hook
  * of the JVM</td><td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close} removes it</td></tr>

@@ -71,7 +71,8 @@ class DeviceTrialsTest {
           new PortInfo(
               1, PortState.ACTIVE, 4_096, List.of(), List.of(InetAddress.getByName(words[1])));
       present.add(
-          new DeviceInfo(words[0], "test", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port)));
+          new DeviceInfo(
+              words[0], "test", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port)));
     }
     DeviceSelector selector =
         new DeviceSelector(

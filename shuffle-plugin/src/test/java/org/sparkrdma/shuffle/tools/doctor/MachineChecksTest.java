@@ -72,7 +72,8 @@ class MachineChecksTest {
   private static DeviceInfo card(String name, PortState state, String address) throws Exception {
     PortInfo port =
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
-    return new DeviceInfo(name, "ibverbs", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port));
+    return new DeviceInfo(
+        name, "ibverbs", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port));
   }
 
   @Test

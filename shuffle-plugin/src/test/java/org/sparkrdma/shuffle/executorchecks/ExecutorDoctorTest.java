@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.doctor;
+package org.sparkrdma.shuffle.executorchecks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

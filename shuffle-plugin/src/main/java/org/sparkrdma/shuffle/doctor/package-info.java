@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/**
- * The doctor inside an application: {@link org.sparkrdma.shuffle.doctor.ExecutorDoctor} runs the
- * checks in each executor, in a thread of its own, and {@link
- * org.sparkrdma.shuffle.doctor.FindingsLog} logs their findings at the driver. The shuffle manager
- * starts the first, {@code driver} the second.
- */
-package org.sparkrdma.shuffle.doctor;
