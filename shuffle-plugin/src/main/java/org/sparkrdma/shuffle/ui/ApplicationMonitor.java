@@ -152,9 +152,12 @@ public final class ApplicationMonitor {
     /** Finds an executor that was added before this listener, and registers afterwards. */
     @Override
     public void onBlockManagerAdded(SparkListenerBlockManagerAdded added) {
-      BlockManagerId manager = added.blockManagerId();
+      guarded(() -> start(added.blockManagerId()));
+    }
+
+    private void start(BlockManagerId manager) {
       if (!manager.isDriver()) {
-        guarded(() -> figures.start(manager.executorId(), manager.host()));
+        figures.start(manager.executorId(), manager.host());
       }
     }
 
