@@ -110,13 +110,6 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("the access of a queue pair cannot be queried")
-  void shouldTrustADeviceWhoseAccessCannotBeQueried() throws Exception {
-    library.fail("ibv_query_qp", EOPNOTSUPP, 1, 1);
-    run();
-  }
-
-  @Test
   @DisplayName("the first query of the access of a queue pair fails")
   void shouldCheckTheNextChangeOfAccessWhenTheFirstCouldNotBeQueried() throws Exception {
     library.limit("kept_access", 1);

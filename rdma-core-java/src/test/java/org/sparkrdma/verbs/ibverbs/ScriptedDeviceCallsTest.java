@@ -146,16 +146,6 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
         .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
   }
 
-  @ParameterizedTest(name = "{0} fails for ever with {1}")
-  @CsvSource({"ibv_poll_cq, rc=-5", "ibv_req_notify_cq, rc=5"})
-  void shouldEndTheOwnerOfAQueueThatCannotBePolled(String call, String detail) {
-    library.fail(call, EIO, 3, ScriptedLibrary.FOR_EVER);
-
-    assertThatThrownBy(this::run)
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining(call + " failed: " + detail);
-  }
-
   @ParameterizedTest(name = "each {0} takes 30 ms")
   @ValueSource(
       strings = {

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.FaultBound;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
@@ -29,7 +28,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 /** The device, its ports and its addresses fail, move or are removed while they are used. */
 @Tag("slow")
 class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
-  private static final int EIO = 5;
   private static final int ENOMEM = 12;
   private static final int EINVAL = 22;
 
@@ -101,33 +99,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     exchange.transfer();
   }
 
-  @ParameterizedTest(name = "the asynchronous event {1}")
-  @CsvSource({
-    ScriptedLibrary.DEVICE_FATAL + ", DEVICE_FATAL, the device failed: device=scripted0",
-    ScriptedLibrary.PORT_ERR + ", PORT_ERR, a port of the device is down: device=scripted0 port=1"
-  })
-  void shouldReportThatTheDeviceIsDown(int event, String name, String reason) throws Exception {
-    ScriptedExchange exchange = connect();
-
-    library.raise(event, 1);
-
-    ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
-    assertThat(down.connection()).isNull();
-    assertThat(down.reason()).isEqualTo(reason);
-  }
-
-  @Test
-  @DisplayName("the device of a listener is removed")
-  void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
-    ScriptedExchange exchange = connect();
-
-    library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
-
-    ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
-    assertThat(removed.connection()).isNull();
-    assertThat(removed.reason()).isEqualTo("the device was removed: device=scripted0");
-  }
-
   @Test
   @DisplayName("the device of a connection is removed")
   void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
@@ -137,32 +108,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
 
     ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
     assertThat(removed.connection()).isNotNull();
-  }
-
-  /** The driver of some cards, such as mlx5, lets the kernel remove them while they are used. */
-  @Test
-  @DisplayName("the kernel destroys nothing on a removed device")
-  void shouldFreeTheObjectsOfARemovedDevice() throws Exception {
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
-      library.limit("removed", 1);
-      library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
-      exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
-    }
-    engine.close();
-
-    assertThat(library.outstanding()).as("objects left in the process").isZero();
-  }
-
-  @Test
-  @DisplayName("the listener's address moves to another link")
-  void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
-    ScriptedExchange exchange = connect();
-
-    library.raiseOnListeners(ScriptedLibrary.ADDR_CHANGE);
-
-    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
-        .isEqualTo("the listener's address moved to another link: device=scripted0");
   }
 
   @Test
@@ -178,17 +123,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     Inet6Address local = (Inet6Address) initiator.localAddress().getAddress();
     assertThat(local.getAddress()).isEqualTo(bytes);
     assertThat(local.getScopeId()).isEqualTo(7);
-  }
-
-  @Test
-  @DisplayName("a connection's address moves to another link")
-  void shouldEndAConnectionWhoseAddressMoved() throws Exception {
-    ScriptedExchange exchange = connect();
-
-    library.raiseOnConnections(ScriptedLibrary.ADDR_CHANGE);
-
-    assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
-        .isEqualTo("the address moved to another link");
   }
 
   /**
@@ -219,34 +153,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
     long elapsedNs = System.nanoTime() - startNs;
     System.out.printf("CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
     assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
-  }
-
-  /** A call that takes events fails: the descriptor is readable for ever, as after a removal. */
-  @ParameterizedTest(name = "{0} fails for ever with errno 5")
-  @ValueSource(strings = {"rdma_get_cm_event", "ibv_get_cq_event", "ibv_get_async_event"})
-  void shouldReportADeviceWhoseEventsCannotBeTaken(String call) throws Exception {
-    ScriptedExchange exchange = connect();
-    library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
-
-    library.raiseOnConnections(ScriptedLibrary.TIMEWAIT_EXIT);
-    library.raise(ScriptedLibrary.PORT_ACTIVE, 1);
-    exchange.transfer();
-
-    ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
-    assertThat(down.connection()).isNull();
-    assertThat(down.reason())
-        .contains("events", "cannot be taken: " + call + " failed: errno=5", "device=scripted0");
-  }
-
-  @Test
-  @DisplayName("the kernel misses the neighbour's answer twice")
-  void shouldResolveAnAddressAgainWhileThereIsTime() throws Exception {
-    library.limit("unanswered", 2);
-    long before = library.calls("rdma_resolve_addr");
-    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.connect();
-    }
-    assertThat(library.calls("rdma_resolve_addr") - before).isEqualTo(3);
   }
 
   @Test

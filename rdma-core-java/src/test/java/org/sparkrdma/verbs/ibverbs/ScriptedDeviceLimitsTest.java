@@ -8,7 +8,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -24,27 +23,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
     ScriptedExchange exchange = open();
     assertThat(exchange.device.info().limits().maxReadsInFlight()).isEqualTo(expected);
     exchange.run();
-  }
-
-  /** librdmacm keeps eight bits of the number. */
-  @ParameterizedTest(name = "the device answers {0} READs at once, of which librdmacm keeps 0")
-  @ValueSource(longs = {256, 512})
-  void shouldRefuseADeviceOfWhoseReadsTheLibraryKeepsNone(long limit) {
-    library.limit("rd_atom", limit);
-
-    assertThatThrownBy(this::run)
-        .hasMessage(
-            "librdmacm allows no READ on this device, because it keeps eight bits of the limit:"
-                + " device=scripted0 max_qp_rd_atom=%d max_qp_init_rd_atom=%d",
-            limit, limit);
-  }
-
-  @Test
-  @DisplayName("the device takes one element in each request")
-  void shouldTransferOnADeviceWithOneElementPerRequest() throws Exception {
-    library.limit("sge", 1);
-
-    run();
   }
 
   @Test

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.faults.FaultBound;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -22,17 +21,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
 
   /** Until the test ends it. */
   private static final int ENDLESS_MS = 600_000;
-
-  @Test
-  @DisplayName("the host of the peer rejects a request because of a stale connection")
-  void shouldReportARejectionBecauseOfAStaleConnection() throws Exception {
-    library.limit("stale", 1);
-
-    assertThatThrownBy(this::run)
-        .hasMessage("REJECTED_AS_STALE: refused: stale connection at the peer's host");
-
-    run();
-  }
 
   @ParameterizedTest(name = "the event {1} of the connection manager is lost")
   @CsvSource({
@@ -54,23 +42,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     library.lose(ScriptedLibrary.ESTABLISHED, 2);
 
     assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
-  }
-
-  @Test
-  @DisplayName("the responder gets no event that the connection is ready")
-  void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
-    library.lose(ScriptedLibrary.ESTABLISHED, 1);
-    ScriptedExchange exchange = open();
-    exchange.bothEndsNotified = false;
-    exchange.run();
-  }
-
-  @Test
-  @DisplayName("the kernel reports no end of a connection")
-  void shouldReportTheEndOfAConnectionWithoutAnEventOfTheKernel() throws Exception {
-    library.lose(ScriptedLibrary.DISCONNECTED, 2);
-
-    run();
   }
 
   /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
@@ -110,22 +81,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
       exchange.turn();
     }
     exchange.transfer();
-  }
-
-  /**
-   * The owner polls both events in one turn, so the connection ends before it handles the first.
-   */
-  @ParameterizedTest(name = "the device is removed right after the event {1}")
-  @CsvSource({
-    ScriptedLibrary.ROUTE_RESOLVED + ", ROUTE_RESOLVED",
-    ScriptedLibrary.CONNECT_REQUEST + ", CONNECT_REQUEST"
-  })
-  void shouldReportAQueuePairForAConnectionThatHasEndedAsAFailure(int event, String name) {
-    library.limit("removal_after", event);
-
-    assertThatThrownBy(this::run)
-        .isInstanceOf(VerbsException.class)
-        .hasMessageStartingWith("rdma_create_qp failed: the connection has ended: remote=");
   }
 
   /** librdmacm waits for the daemon ibacm in this call. */

@@ -98,9 +98,6 @@ final class ScriptedExchange implements AutoCloseable {
   /** Time-out of attempts by {@link #connect} and {@link #request}. */
   Duration connectTimeout = CONNECT_TIMEOUT;
 
-  /** Whether both ends get ESTABLISHED; else only the initiator. */
-  boolean bothEndsNotified = true;
-
   /** Access of peers to both queue pairs. */
   Set<AccessFlag> remoteAccess = Set.of(AccessFlag.REMOTE_READ);
 
@@ -135,9 +132,7 @@ final class ScriptedExchange implements AutoCloseable {
     responder.createQueuePair(domain, settings());
     responder.accept(parameters());
     expect(ConnectionEvent.Type.ESTABLISHED);
-    if (bothEndsNotified) {
-      expect(ConnectionEvent.Type.ESTABLISHED);
-    }
+    expect(ConnectionEvent.Type.ESTABLISHED);
   }
 
   /** Listens, and begins to resolve the listener's address. */
