@@ -219,19 +219,6 @@ class CompletionsTest {
   }
 
   @Test
-  void shouldNotFlushTheWorkOfAClosedQueuePair() throws VerbsException {
-    FakeConnection closed = connected();
-    FakeConnection open = connected();
-    closed.disconnect();
-    open.disconnect();
-    send(closed, 1);
-    send(open, 2);
-    closed.pair().close();
-    assertThat(poll(8)).isEqualTo(1);
-    assertThat(shown).containsExactly("2 FLUSH_ERROR");
-  }
-
-  @Test
   @Timeout(60)
   void shouldWakeItsWaitingOwnerWhenAQueuePairBreaksOrItIsOverrun() throws VerbsException {
     FakeConnection connection = connected();
