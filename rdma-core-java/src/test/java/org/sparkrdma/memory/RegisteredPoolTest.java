@@ -79,25 +79,6 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldLendNoMoreThanItsOwnLimit() {
-    List<RegisteredChunk> chunks = take(2 * PER_REGION);
-    assertThat(pool.tryTake()).isEmpty();
-    assertThat(pool.chunksOut()).isEqualTo(2 * PER_REGION);
-    release(chunks);
-    assertThat(pool.chunksOut()).isZero();
-  }
-
-  @Test
-  void shouldLendNothingWhenTheBudgetIsUsedUp() {
-    try (var others = budget.tryGrant(3 * REGION).orElseThrow()) {
-      assertThat(others.heldBytes()).isEqualTo(3 * REGION);
-      assertThat(pool.tryTake()).isEmpty();
-      assertThat(device.memoriesOpen()).isZero();
-    }
-    release(take(1));
-  }
-
-  @Test
   void shouldUndoEverythingWhenTheDeviceRefuses() {
     device.refuseMemory(true);
     assertThat(pool.tryTake()).isEmpty();
