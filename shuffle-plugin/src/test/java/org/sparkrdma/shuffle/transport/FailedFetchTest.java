@@ -9,24 +9,8 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
-/** Fetches with READs that fail or hang, and with blocks of a wrong checksum. */
+/** Fetches with READs that fail. */
 class FailedFetchTest extends TransportFixture {
-  @Test
-  void shouldNotDeliverABlockWithAWrongChecksum() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 1000, 1000, 1000);
-    server.outputs().corrupt(1, 1500);
-    reader.tcpAnswers(new byte[1000]);
-    CollectedBlocks collected =
-        fetch(reader, server, List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3)));
-    assertThat(collected.bytes(0)).hasSize(1000);
-    assertThat(collected.bytes(2)).hasSize(1000);
-    assertThat(collected.bytes(1)).as("TCP's bytes").isEqualTo(new byte[1000]);
-    assertThat(reader.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
-    assertThat(reader.count(Counter.RDMA_READS_POSTED)).as("neighbours in one READ").isEqualTo(1);
-  }
-
   @Test
   void shouldAnswerEveryBlockOfAFailedReadOfNeighbours() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@1"));
