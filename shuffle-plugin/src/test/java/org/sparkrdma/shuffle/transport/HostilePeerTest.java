@@ -146,13 +146,6 @@ class HostilePeerTest extends TransportFixture {
   }
 
   @Test
-  void shouldRefuseAPeerWithAnotherSecret() throws Exception {
-    start();
-    sendRequest(server.endpoint(), (byte) 1);
-    assertRefused(Refusal.PROOF);
-  }
-
-  @Test
   void shouldAcceptAPeerWithTheSecretOfTheApplication() throws Exception {
     TestExecutor reader = start(new Options(1).secret("same"));
     TestExecutor same = start(new Options(2).secret("same"));

@@ -208,24 +208,6 @@ class LostSetUpTest {
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
 
-  /** Members that connect and never send a request, as strangers do. */
-  @Test
-  void shouldEndConnectionsThatAreNeverProven() throws Exception {
-    List<VirtualFetch> fetches = new ArrayList<>();
-    for (int i = 0; i < 300; i++) {
-      fetches.add(new VirtualFetch(fabric.start(BLOCK_BYTES), server.endpoint()));
-    }
-    fabric.delayMessages((from, type) -> type == Messages.REQUEST ? VirtualFabric.LOST : 0);
-    fabric.run(1_000 * MS);
-    assertThat(server.connections()).as("limit of unproven connections").isEqualTo(256);
-    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isGreaterThanOrEqualTo(300 - 256);
-    fabric.run(12_000 * MS);
-    assertThat(server.connections()).isZero();
-    assertThat(fetches).allMatch(VirtualFetch::isAnswered);
-    loseNothing();
-    assertReads("after the strangers");
-  }
-
   /** Whatever is lost or late: each block has its answer in time, and the peer is read again. */
   @Test
   void shouldAnswerEachBlockInTimeWhateverIsLostOrLate() throws Exception {

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -60,10 +62,13 @@ class NextAddressTest {
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
 
-  /** By the host: nothing listens there. */
-  @Test
-  void shouldUseTheNextAddressAfterARejection() {
-    fabric.reject(former.address(), ConnectionEvent.Type.REJECTED);
+  /** The host rejects it, because nothing listens there, or it fails at once. */
+  @ParameterizedTest
+  @EnumSource(
+      value = ConnectionEvent.Type.class,
+      names = {"REJECTED", "UNREACHABLE"})
+  void shouldUseTheNextAddressAfterARejection(ConnectionEvent.Type answer) {
+    fabric.reject(former.address(), answer);
     assertThat(fetchFor(100).failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
     assertThat(fetchFor(100).isRead()).isTrue();
     assertServerIsUsed();
@@ -74,14 +79,6 @@ class NextAddressTest {
     fabric.delayEvents((to, type) -> to == former ? VirtualFabric.LOST : 0);
     assertThat(fetchFor(5_200).failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
     fabric.run(10_000 * MS);
-    assertThat(fetchFor(100).isRead()).isTrue();
-    assertServerIsUsed();
-  }
-
-  @Test
-  void shouldUseTheNextAddressAfterAFailureAtOnce() {
-    fabric.reject(former.address(), ConnectionEvent.Type.UNREACHABLE);
-    assertThat(fetchFor(100).failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
     assertThat(fetchFor(100).isRead()).isTrue();
     assertServerIsUsed();
   }

@@ -37,12 +37,6 @@ class PeerTest {
   }
 
   @Test
-  void shouldNotQuarantineAPeerAfterOneFault() {
-    assertThat(fault()).isZero();
-    assertThat(peer.isQuarantined(nowNs)).isFalse();
-  }
-
-  @Test
   void shouldDoubleTheQuarantineUpToItsMaximum() {
     fault();
     for (long lengthNs : new long[] {FIRST, 2 * FIRST, 4 * FIRST, MAX, MAX}) {

@@ -96,21 +96,6 @@ class StageStartTest {
     assertThat(count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
-  @Test
-  void shouldReadEveryBlockOverOneConnectionInEachDirection() throws Exception {
-    start(30);
-    fetchAll();
-    awaitAnswers(5_000 * MS);
-    assertAllAreRead();
-    for (VirtualExecutor executor : fabric.executors()) {
-      assertThat(executor.connections()).isEqualTo(2 * 29);
-      assertThat(executor.requests()).isEqualTo(29);
-      assertThat(executor.maxLinkBytes())
-          .as("pinned for messages and rings")
-          .isBetween(29 * PEER_BYTES / 2, 29 * PEER_BYTES + ANSWER_BYTES);
-    }
-  }
-
   /** Half of the peers fit: connections that are idle make room for others. */
   @Test
   void shouldReadBlocksOfMorePeersThanConnections() throws Exception {
