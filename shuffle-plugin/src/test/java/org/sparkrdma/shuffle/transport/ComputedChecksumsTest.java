@@ -53,19 +53,6 @@ class ComputedChecksumsTest extends TransportFixture {
   }
 
   @Test
-  void shouldDetectAFlippedBitWithoutRecordedChecksums() throws Exception {
-    TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@1,seed=3"));
-    TestExecutor server = start(new TestExecutor.Options(2));
-    server.outputs().write(0, random, 100_000);
-    server.outputs().forgetSums(0);
-    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
-    byte[] right = server.outputs().expected(blocks.get(0));
-    reader.tcpAnswers(right);
-    assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(right);
-    assertThat(reader.count(FallbackReason.CORRUPT)).isEqualTo(1);
-  }
-
-  @Test
   void shouldUseComputedChecksumsWhenRecordedOnesAreWrong() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@3,seed=3"));
     TestExecutor server = start(new TestExecutor.Options(2));
