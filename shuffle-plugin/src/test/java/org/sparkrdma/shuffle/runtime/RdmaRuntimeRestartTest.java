@@ -22,7 +22,6 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
-import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.PortState;
 
@@ -339,22 +338,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
     runtime.close();
     assertThat(transport.starts()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldStartLaterWhenNoEngineCanUseItsDevicesForAMoment() {
-    firstRestart = Duration.ofMillis(1);
-    AtomicInteger starts = new AtomicInteger();
-    assertStartsLater(
-        runtime(
-            (name, settings) ->
-                starts.incrementAndGet() == 1
-                    ? new Verbs.Choice(null, List.of("ibverbs: no device answers"), true)
-                    : engine.choice(),
-            new LosableTransport(engine),
-            List.of()),
-        "ibverbs: no device answers");
-    assertThat(starts).hasValue(2);
   }
 
   @ParameterizedTest
