@@ -190,9 +190,13 @@ final class ReadBatch {
     return null;
   }
 
-  /** Whether all of its READs are done. */
+  boolean hasDoneReads() {
+    return done == reads;
+  }
+
+  /** Whether all of its READs are done, and its blocks are passed on. */
   boolean isDone() {
-    return done == reads && passedOn == blocks.size();
+    return hasDoneReads() && passedOn == blocks.size();
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */

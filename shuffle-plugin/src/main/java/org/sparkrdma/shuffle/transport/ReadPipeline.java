@@ -150,6 +150,10 @@ final class ReadPipeline {
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
   private void passOn(ReadBatch batch, long nowNs) {
+    if (batch.hasDoneReads() && batch.leaseId() != 0 && batches.contains(batch)) {
+      // Before a task has its block: the memory of the lease serves its next LOCATE.
+      exchange.addLease(batch.leaseId(), nowNs);
+    }
     boolean rest = false;
     BlockRead block = batch.pollDone();
     while (block != null) {
@@ -165,9 +169,6 @@ final class ReadPipeline {
       block = batch.pollDone();
     }
     if (batch.isDone() && batches.remove(batch)) {
-      if (batch.leaseId() != 0) {
-        exchange.addLease(batch.leaseId(), nowNs);
-      }
       batch.clear();
       spare = batch;
     }
