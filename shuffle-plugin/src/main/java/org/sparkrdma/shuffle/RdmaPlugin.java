@@ -106,8 +106,14 @@ public final class RdmaPlugin implements SparkPlugin {
 
     private void start(SparkContext starting) {
       SparkConf conf = starting.conf();
-      ShuffleManager created = OtherManager.of(starting.env());
       context = starting;
+      ShuffleManager created = null;
+      try {
+        created = OtherManager.of(starting.env());
+      } catch (LinkageError e) {
+        // The parts show the reason.
+        take(e, missing);
+      }
       if (created != null && isOurs(created)) {
         return;
       }
@@ -122,6 +128,7 @@ public final class RdmaPlugin implements SparkPlugin {
       if (created == null) {
         PluginParts.offer(parts);
       }
+      sets &= !missing.any();
       if (sets) {
         conf.set(MANAGER, RdmaShuffleManager.class.getName());
       }
@@ -155,14 +162,14 @@ public final class RdmaPlugin implements SparkPlugin {
         if (sets && RdmaPolicy.isOurs(conf.get(MANAGER, ""))) {
           conf.remove(MANAGER);
         }
-        beginWith(OtherManager.of(context.env()));
+        parts.watch(() -> context);
+        checkManager(OtherManager.of(context.env()));
       } catch (LinkageError e) {
         take(e, missing);
       }
     }
 
-    private void beginWith(ShuffleManager created) {
-      parts.watch(() -> context);
+    private void checkManager(ShuffleManager created) {
       if (!isOurs(created) && isUsed() && !missing.any()) {
         refuseRequired();
         LOG.info(
@@ -270,7 +277,9 @@ public final class RdmaPlugin implements SparkPlugin {
       try {
         IndexShuffleBlockResolver resolver = replaceable(env, manager);
         runtime = created.startedRuntime(() -> resolver);
-        if (runtime != null) {
+        // Spark may have a method that the client does not forward.
+        missing.check();
+        if (runtime != null && !missing.any()) {
           setClient(blockManager, runtime.client().forTasks());
           LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
         }
