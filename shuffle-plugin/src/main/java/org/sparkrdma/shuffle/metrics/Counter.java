@@ -10,7 +10,7 @@ public enum Counter {
   RDMA_BYTES_READ("rdma.bytes.read"),
   /** Blocks delivered to tasks by RDMA READ. */
   RDMA_BLOCKS_READ("rdma.blocks.read"),
-  /** Bytes read by RDMA READ that belong to no task, as those of broadcast variables. */
+  /** Bytes read by RDMA READ that belong to no task, such as those of broadcast variables. */
   BROADCAST_BYTES_READ("broadcast.bytes.read"),
   /** Bytes read by RDMA READ of executors that have ended, from another one on their host. */
   ENDED_BYTES_READ("ended.bytes.read"),

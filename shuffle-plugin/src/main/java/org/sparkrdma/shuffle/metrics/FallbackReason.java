@@ -35,7 +35,7 @@ public enum FallbackReason {
   REFUSED("refused"),
 
   /**
-   * No connection within {@code connect.timeout}: not reached, or one side has {@code
+   * No connection within {@code connect.timeout}: not reached, or one side has reached {@code
    * connections.max}.
    *
    * <p>To do: Run {@code doctor --peer}; raise {@code connections.max} if {@code
