@@ -194,9 +194,7 @@ final class PluginParts implements AutoCloseable {
     try {
       work.run();
     } catch (LinkageError e) {
-      if (!missing.take(e)) {
-        throw e;
-      }
+      missing.takeOrThrow(e);
       if (isDriver) {
         // Spark would replace an executor that throws for ever; its tasks fail.
         requireNothingMissing();
@@ -206,9 +204,7 @@ final class PluginParts implements AutoCloseable {
 
   /** See {@code LinkEdge}: RDMA ends in this process when a member of Spark is missing. */
   void onMissing(LinkageError error) {
-    if (!missing.take(error)) {
-      throw error;
-    }
+    missing.takeOrThrow(error);
     requireNothingMissing();
   }
 

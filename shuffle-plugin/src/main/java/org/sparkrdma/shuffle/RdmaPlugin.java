@@ -58,12 +58,6 @@ public final class RdmaPlugin implements SparkPlugin {
     return new OnExecutor();
   }
 
-  private static void take(LinkageError error, MissingLinks missing) {
-    if (!missing.take(error)) {
-      throw error;
-    }
-  }
-
   /**
    * On the driver. Called by the thread that starts the context. Its parts start whatever the
    * shuffle manager will be; {@link RdmaShuffleManager} takes them over. The directory ends with
@@ -86,7 +80,7 @@ public final class RdmaPlugin implements SparkPlugin {
       try {
         start(starting);
       } catch (LinkageError e) {
-        take(e, missing);
+        missing.takeOrThrow(e);
         if (isRequired(starting)) {
           throw new IllegalStateException(
               ShuffleSetting.MODE.key() + "=required and RDMA cannot start: " + e, e);
@@ -112,15 +106,14 @@ public final class RdmaPlugin implements SparkPlugin {
         created = OtherManager.of(starting.env());
       } catch (LinkageError e) {
         // The parts show the reason.
-        take(e, missing);
+        missing.takeOrThrow(e);
       }
       if (created != null && isOurs(created)) {
         return;
       }
       parts = new PluginParts(conf, true, RdmaPlugin.class, missing);
       boolean isOurs = created == null && RdmaPolicy.isOurs(conf.get(MANAGER, ""));
-      sets =
-          created == null && isUsed() && !conf.contains(MANAGER) && isLast(conf) && !missing.any();
+      sets = created == null && isUsed() && !conf.contains(MANAGER) && isLast(conf);
       if (!sets && !isOurs) {
         refuseRequired();
       }
@@ -165,7 +158,7 @@ public final class RdmaPlugin implements SparkPlugin {
         parts.watch(() -> context);
         checkManager(OtherManager.of(context.env()));
       } catch (LinkageError e) {
-        take(e, missing);
+        missing.takeOrThrow(e);
       }
     }
 
@@ -234,7 +227,7 @@ public final class RdmaPlugin implements SparkPlugin {
           conf.set(MANAGER, RdmaShuffleManager.class.getName());
         }
       } catch (LinkageError e) {
-        take(e, missing);
+        missing.takeOrThrow(e);
       }
     }
 
@@ -248,7 +241,7 @@ public final class RdmaPlugin implements SparkPlugin {
           rdma.beginRead(TaskContext.get());
         }
       } catch (LinkageError e) {
-        take(e, missing);
+        missing.takeOrThrow(e);
       }
     }
 

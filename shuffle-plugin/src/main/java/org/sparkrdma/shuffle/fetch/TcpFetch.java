@@ -63,7 +63,7 @@ public final class TcpFetch implements BlockFetchingListener {
     }
     TcpFetch answers = new TcpFetch(context, peer, stage, blockIds, listener, fallback);
     try {
-      ask(context, peer, blockIds, context.missing().any() ? listener : answers, files);
+      answers.ask(blockIds, context.missing().any() ? listener : answers, files);
     } catch (Exception | LinkageError e) {
       // Spark's client throws checked exceptions, too.
       if (e instanceof InterruptedException) {
@@ -73,15 +73,8 @@ public final class TcpFetch implements BlockFetchingListener {
     }
   }
 
-  private static void ask(
-      FetchContext context,
-      BlockManagerAddress peer,
-      String[] blockIds,
-      BlockFetchingListener listener,
-      DownloadFileManager files) {
-    context
-        .spark()
-        .fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, listener, files);
+  private void ask(String[] blockIds, BlockFetchingListener to, DownloadFileManager files) {
+    context.spark().fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, to, files);
   }
 
   /** Fails every block that has no answer yet. */
@@ -114,11 +107,9 @@ public final class TcpFetch implements BlockFetchingListener {
         listener.onBlockFetchSuccess(blockId, buffer);
       }
     } catch (LinkageError e) {
-      if (!context.missing().take(e)) {
-        throw e;
-      }
+      context.missing().takeOrThrow(e);
       // Spark's client answers its listener itself; its connection is open.
-      ask(context, peer, new String[] {blockId}, listener, null);
+      ask(new String[] {blockId}, listener, null);
     }
   }
 

@@ -63,6 +63,13 @@ public final class MissingLinks {
     return isOurs;
   }
 
+  /** Same as {@link #take(LinkageError)}; throws the error where that returns false. */
+  public void takeOrThrow(LinkageError error) {
+    if (!take(error)) {
+      throw error;
+    }
+  }
+
   /**
    * Looks up what the parts use; a member that is missing has the same effect. Calls after the
    * first do nothing, but wait for it.

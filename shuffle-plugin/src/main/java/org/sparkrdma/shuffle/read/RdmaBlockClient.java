@@ -183,9 +183,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     try {
       findEndpoint(request, peer, stage);
     } catch (LinkageError e) {
-      if (!context.missing().take(e)) {
-        throw e;
-      }
+      context.missing().takeOrThrow(e);
       request.fetchByTcpNow(FallbackReason.UNAVAILABLE, e.toString());
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -13,13 +14,20 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Connections of executors: used in both directions, refused, idle, or without room. */
 class TransportConnectionsTest extends TransportFixture {
+  private final List<BlockRange> blocks = List.of(block(1, 0, 1));
+  private TestExecutor reader;
+  private TestExecutor server;
+
+  @BeforeEach
+  void startBoth() throws Exception {
+    reader = start(1);
+    server = start(2);
+    server.outputs().write(1, random, 1000);
+  }
+
   /** Counters outlive the transport of an executor, which starts another one. */
   @Test
   void shouldCountTheConnectionsThatItsEndCloses() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 1000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
     assertRight(server, blocks, fetch(reader, server, blocks));
     assertThat(reader.counters().openConnections()).isEqualTo(1);
     reader.transport().close();
@@ -29,10 +37,6 @@ class TransportConnectionsTest extends TransportFixture {
   /** The server rejects, and the reader tries again. */
   @Test
   void shouldReadOnceThePeerHasMemoryForAConnection() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 1000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
     PinnedBudget.Grant all = takeAll(server);
     CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
     awaitCount(server, Counter.CONNECTIONS_REFUSED, 2);
@@ -43,10 +47,6 @@ class TransportConnectionsTest extends TransportFixture {
 
   @Test
   void shouldNotQuarantineAPeerWithoutRoomForAConnectionHere() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 1000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
     PinnedBudget.Grant all = takeAll(reader);
     for (int i = 0; i < 3; i++) {
       assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
@@ -58,10 +58,6 @@ class TransportConnectionsTest extends TransportFixture {
   /** Executors end while others keep connections to them that are idle. */
   @Test
   void shouldNotQuarantineAPeerThatEndsWhileNothingIsReadFromIt() throws Exception {
-    TestExecutor reader = start(1);
-    TestExecutor server = start(2);
-    server.outputs().write(1, random, 1000);
-    List<BlockRange> blocks = List.of(block(1, 0, 1));
     assertRight(server, blocks, fetch(reader, server, blocks));
     server.transport().close();
     awaitCount(reader, Counter.CONNECTIONS_CLOSED, 1);
