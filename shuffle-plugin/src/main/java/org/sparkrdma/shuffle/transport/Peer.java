@@ -67,6 +67,13 @@ final class Peer {
     return waiting;
   }
 
+  /** The fetches that wait use TCP. */
+  void failWaiting(FallbackReason reason, String detail) {
+    while (!waiting.isEmpty()) {
+      waiting.poll().sendToTcp(reason, detail);
+    }
+  }
+
   ReadConnection connection() {
     return connection;
   }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.LogLimit;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+
+/**
+ * Connects to the executors that this one reads from, with one attempt at a time for each, and
+ * decides what follows a fault. Confined to the agent.
+ */
+final class ReadAttempts {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadPeers.class);
+
+  private final ConnectionResources context;
+  private final ReadPeers peers;
+  private final ConnectionManager manager;
+  private final List<NetworkAddress> addresses;
+  private final LogLimit logLimit;
+
+  /** Peers that wait for a connection attempt, in order. */
+  private final List<Peer> toConnect = new ArrayList<>();
+
+  private int attempts;
+  private int readConnections;
+
+  /**
+   * @param addresses of the local device, the preferred one first; connections come from them, so
+   *     that routing cannot select another device of the host
+   */
+  ReadAttempts(
+      ConnectionResources context,
+      ReadPeers peers,
+      ConnectionManager manager,
+      List<NetworkAddress> addresses) {
+    this.context = context;
+    this.peers = peers;
+    this.manager = manager;
+    this.addresses = addresses;
+    this.logLimit = new LogLimit(context.device().nanoClock());
+  }
+
+  /** The peer waits for an attempt. */
+  void add(Peer peer, long nowNs) {
+    if (!peer.waitsForAttempt()) {
+      peer.requestConnection(nowNs);
+    }
+    if (peer.connection() == null && !toConnect.contains(peer)) {
+      toConnect.add(peer);
+    }
+  }
+
+  /** Begins the attempts that are due; returns their number. */
+  int connect(long nowNs) {
+    int begun = 0;
+    for (int i = 0; i < toConnect.size() && attempts < context.settings().maxAttempts(); i++) {
+      Peer peer = toConnect.get(i);
+      if (!peer.waitsForAttempt()) {
+        toConnect.remove(i--);
+      } else if (peer.mustConnect(nowNs)) {
+        toConnect.remove(i--);
+        attempt(peer, nowNs);
+        begun++;
+      }
+    }
+    return begun;
+  }
+
+  private void attempt(Peer peer, long nowNs) {
+    if (!hasRoom()) {
+      peer.retryLater(nowNs);
+      add(peer, nowNs);
+      return;
+    }
+    try {
+      AddressPair pair =
+          AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
+      Connection connection =
+          manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
+      attempts++;
+      readConnections++;
+      peer.setConnection(new ReadConnection(context, peers, connection, peer, nowNs));
+    } catch (VerbsException e) {
+      peer.needsNoConnection();
+      onFault(peer, FallbackReason.CONNECT_FAILED, e.getMessage(), nowNs);
+      peer.failWaiting(FallbackReason.CONNECT_FAILED, e.getMessage());
+    }
+  }
+
+  /** Whether another connection is possible; if not, ends one that is idle. */
+  private boolean hasRoom() {
+    if (readConnections < context.settings().maxConnections()) {
+      return true;
+    }
+    ReadConnection idlest = peers.idlest();
+    if (idlest != null) {
+      idlest.markBroken(null, "another connection needs its room");
+    }
+    return false;
+  }
+
+  /** One has ended: its connection is established or broken. */
+  void end() {
+    attempts--;
+  }
+
+  /** The queue pair of a connection is destroyed. */
+  void onEnded() {
+    readConnections--;
+  }
+
+  /** Counts a fault of a peer, which may begin a quarantine, and logs it. */
+  void onFault(Peer peer, FallbackReason reason, String detail, long nowNs) {
+    long pauseNs =
+        peer.onFault(
+            nowNs,
+            context.settings().quarantine().toNanos(),
+            context.settings().maxQuarantine().toNanos());
+    String executor = peer.endpoint().executorId();
+    if (pauseNs > 0) {
+      context.counters().increment(Counter.PEERS_QUARANTINED);
+      LOG.warn(
+          "Quarantining peer executor={} for {} ms after {}: {}; its blocks use TCP",
+          executor,
+          TimeUnit.NANOSECONDS.toMillis(pauseNs),
+          reason.label(),
+          detail);
+    } else {
+      logLimit
+          .next(executor)
+          .ifPresent(
+              omitted ->
+                  LOG.info(
+                      "Connection to peer executor={} ended: reason={} {}; open blocks use TCP{}",
+                      executor,
+                      reason.label(),
+                      detail,
+                      omitted));
+    }
+  }
+
+  /** The connection manager has an event of a connection that has not ended. */
+  void onEvent(ReadConnection connection, ConnectionEvent event, long nowNs) {
+    String detail = event.type() + " " + event.reason();
+    switch (event.type()) {
+      case RESOLVED -> onResolved(connection);
+      case ESTABLISHED -> connection.onConnected(nowNs);
+      case REJECTED -> {
+        // InfiniBand fills private data up with zeros.
+        byte[] data = event.privateData();
+        boolean full = data.length > 0 ? data[0] == Messages.FULL : context.full().length == 0;
+        if (full) {
+          retry(connection, detail, nowNs);
+        } else {
+          // By its host: no executor listens there.
+          connection.markBroken(FallbackReason.CONNECT_FAILED, detail);
+        }
+      }
+      case REJECTED_AS_STALE -> retry(connection, detail, nowNs);
+      case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
+          connection.markBroken(FallbackReason.CONNECT_FAILED, detail);
+      default ->
+          connection.markBroken(
+              connection.isUsable() ? FallbackReason.LOST_PEER : FallbackReason.CONNECT_FAILED,
+              detail);
+    }
+  }
+
+  private void onResolved(ReadConnection connection) {
+    try {
+      if (!connection.connect()) {
+        giveUp(connection, "no memory for messages");
+      }
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.ENOMEM) {
+        giveUp(connection, e.getMessage());
+      } else {
+        connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
+      }
+    }
+  }
+
+  /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
+  private void giveUp(ReadConnection attempt, String detail) {
+    Peer peer = attempt.peer();
+    peer.needsNoConnection();
+    peer.failWaiting(FallbackReason.POOL_EMPTY, detail);
+    attempt.markBroken(null, detail);
+  }
+
+  /** The peer is well, but has no room now. */
+  private void retry(ReadConnection attempt, String detail, long nowNs) {
+    Peer peer = attempt.peer();
+    peer.onRejected(nowNs);
+    attempt.markBroken(null, detail);
+  }
+
+  /** Whether an attempt takes too long. */
+  boolean isOverdue(ReadConnection attempt, long nowNs) {
+    long limitNs =
+        attempt.state() == RdmaConnection.State.PROVING
+            ? context.settings().connectTimeout().toNanos()
+            : context.settings().attemptTimeout().toNanos();
+    long sinceNs =
+        attempt.state() == RdmaConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
+    return nowNs - sinceNs > limitNs;
+  }
+
+  /** Whether a peer waits for an attempt. */
+  boolean awaitsAttempt() {
+    return !toConnect.isEmpty();
+  }
+}
