@@ -10,10 +10,11 @@ import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.SetupMessages;
 
 /**
  * The mutual proof of the ends of one connection, by the first three messages on its queue pair,
- * see {@link Messages}. Confined to the agent.
+ * see {@link SetupMessages}. Confined to the agent.
  *
  * <pre>
  *  initiator  NEW ──writeRequest──► REQUESTED ──takeReply──► PROVEN (it sends the CONFIRM)
@@ -62,7 +63,7 @@ final class Handshake {
   }
 
   private static byte[] nonce() {
-    byte[] nonce = new byte[Messages.NONCE_BYTES];
+    byte[] nonce = new byte[SetupMessages.NONCE_BYTES];
     RANDOM.nextBytes(nonce);
     return nonce;
   }
@@ -78,9 +79,9 @@ final class Handshake {
   int writeRequest(ByteBuffer out, ConnectionBinding ownBinding) {
     move(State.NEW, State.REQUESTED);
     binding = ownBinding;
-    request = Messages.request(calleeIncarnation, callerIncarnation, nonce());
-    byte[] proof = Messages.proof(Messages.REQUEST, calleeKey, binding, request);
-    return Messages.write(out, request, proof);
+    request = SetupMessages.request(calleeIncarnation, callerIncarnation, nonce());
+    byte[] proof = SetupMessages.proof(Messages.REQUEST, calleeKey, binding, request);
+    return SetupMessages.write(out, request, proof);
   }
 
   /**
@@ -90,13 +91,13 @@ final class Handshake {
    * @throws MalformedMessageException when it is no REPLY, or none is expected
    */
   boolean takeReply(ByteBuffer message) {
-    byte[] received = bytes(message, Messages.REPLY_BYTES);
-    byte[] header = Messages.header(received);
+    byte[] received = bytes(message, SetupMessages.REPLY_BYTES);
+    byte[] header = SetupMessages.header(received);
     if (state != State.REQUESTED) {
       throw new MalformedMessageException("unexpected REPLY: state=" + state);
     }
-    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, header);
-    if (received[1] != Messages.PROTOCOL || !Messages.hasProof(received, proof)) {
+    byte[] proof = SetupMessages.proof(Messages.REPLY, calleeKey, binding, request, header);
+    if (received[1] != Messages.PROTOCOL || !SetupMessages.hasProof(received, proof)) {
       return false;
     }
     reply = header;
@@ -106,8 +107,8 @@ final class Handshake {
 
   /** Initiator: writes the CONFIRM that answers the callee's nonce; returns its length in bytes. */
   int writeConfirm(ByteBuffer out) {
-    byte[] proof = Messages.proof(Messages.CONFIRM, calleeKey, binding, request, reply);
-    return Messages.write(out, Messages.confirm(), proof);
+    byte[] proof = SetupMessages.proof(Messages.CONFIRM, calleeKey, binding, request, reply);
+    return SetupMessages.write(out, SetupMessages.confirm(), proof);
   }
 
   /**
@@ -121,32 +122,32 @@ final class Handshake {
       throw new MalformedMessageException("unexpected REQUEST: state=" + state);
     }
     state = State.REFUSED;
-    if (message.remaining() != Messages.REQUEST_BYTES) {
+    if (message.remaining() != SetupMessages.REQUEST_BYTES) {
       return Refusal.MALFORMED;
     }
-    if (Messages.version(message) != Messages.PROTOCOL) {
+    if (SetupMessages.version(message) != Messages.PROTOCOL) {
       return Refusal.VERSION;
     }
-    byte[] received = bytes(message, Messages.REQUEST_BYTES);
-    byte[] header = Messages.header(received);
+    byte[] received = bytes(message, SetupMessages.REQUEST_BYTES);
+    byte[] header = SetupMessages.header(received);
     if (ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong(8) != calleeIncarnation) {
       return Refusal.INCARNATION;
     }
-    byte[] proof = Messages.proof(Messages.REQUEST, calleeKey, requestBinding, header);
-    if (!Messages.hasProof(received, proof)) {
+    byte[] proof = SetupMessages.proof(Messages.REQUEST, calleeKey, requestBinding, header);
+    if (!SetupMessages.hasProof(received, proof)) {
       return Refusal.PROOF;
     }
     binding = requestBinding;
     request = header;
-    reply = Messages.reply(nonce());
+    reply = SetupMessages.reply(nonce());
     state = State.REPLIED;
     return null;
   }
 
   /** Responder: writes the REPLY; returns its length in bytes. */
   int writeReply(ByteBuffer out) {
-    byte[] proof = Messages.proof(Messages.REPLY, calleeKey, binding, request, reply);
-    return Messages.write(out, reply, proof);
+    byte[] proof = SetupMessages.proof(Messages.REPLY, calleeKey, binding, request, reply);
+    return SetupMessages.write(out, reply, proof);
   }
 
   /**
@@ -155,10 +156,10 @@ final class Handshake {
    * @throws MalformedMessageException when its proof is wrong or it is not expected
    */
   void takeConfirm(ByteBuffer message) {
-    byte[] received = bytes(message, Messages.CONFIRM_BYTES);
+    byte[] received = bytes(message, SetupMessages.CONFIRM_BYTES);
     if (state != State.REPLIED
-        || !Messages.hasProof(
-            received, Messages.proof(Messages.CONFIRM, calleeKey, binding, request, reply))) {
+        || !SetupMessages.hasProof(
+            received, SetupMessages.proof(Messages.CONFIRM, calleeKey, binding, request, reply))) {
       throw new MalformedMessageException("CONFIRM without a valid proof");
     }
     move(State.REPLIED, State.PROVEN);

@@ -3,45 +3,23 @@ package org.sparkrdma.shuffle.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.security.MessageDigest;
-import java.util.Arrays;
-import javax.crypto.Mac;
 
 /**
- * The messages of a connection's set-up and the release of leases; {@link Locate} and {@link
- * Located} have their own classes. All fields little-endian; the first byte of each message is its
- * type. Stateless.
+ * The types of messages, the release of leases and the refusal of a set-up; {@link SetupMessages},
+ * {@link Locate} and {@link Located} have their own classes. All fields little-endian; the first
+ * byte of each message is its type. Stateless.
  *
  * <pre>
- *  REQUEST, 72 bytes                       REPLY, 56 bytes
- *   0  type = 8 (8 bit)                     0  type = 9 (8 bit)
- *   1  version (8 bit)                      1  version (8 bit)
- *   2  reserved = 0 (48 bit)                2  reserved = 0 (48 bit)
- *   8  incarnation of the callee (64 bit)   8  nonce of the callee (128 bit)
- *  16  incarnation of the caller (64 bit)  24  proof (256 bit)
- *  24  nonce of the caller (128 bit)
- *  40  proof (256 bit)                     CONFIRM, 40 bytes
- *                                           0  type = 10 (8 bit)
- *  REFUSAL, 8 bytes                         1  version (8 bit)
- *   0  type = 11 (8 bit)                    2  reserved = 0 (48 bit)
- *   1  version (8 bit)                      8  proof (256 bit)
- *   2  reason (8 bit)
- *   3  reserved = 0 (40 bit)               RELEASED, 8 bytes
- *                                           0  type = 4 (8 bit)
- *  RELEASE, 8 bytes and the leases          1  reserved = 0 (56 bit)
- *   0  type = 3 (8 bit)
- *   1  reserved = 0 (8 bit)
+ *  RELEASE, 8 bytes and the leases         RELEASED, 8 bytes
+ *   0  type = 3 (8 bit)                     0  type = 4 (8 bit)
+ *   1  reserved = 0 (8 bit)                 1  reserved = 0 (56 bit)
  *   2  number of leases (16 bit)
- *   4  reserved = 0 (32 bit)
- *   8  leases (64 bit each)
+ *   4  reserved = 0 (32 bit)               REFUSAL, 8 bytes
+ *   8  leases (64 bit each)                 0  type = 11 (8 bit)
+ *                                           1  version (8 bit)
+ *                                           2  reason (8 bit)
+ *                                           3  reserved = 0 (40 bit)
  * </pre>
- *
- * <p>A proof is an HMAC-SHA-256 (RFC 2104) with the callee's key over a letter that names the
- * message, the {@link ConnectionBinding}, the first 40 bytes of the REQUEST and, except for the
- * REQUEST, the first 24 of the REPLY. Only executors that received the key from the driver can make
- * it, so an old endpoint, another application on a port used again and a stranger fail the same
- * check. A recorded REQUEST cannot be confirmed, because the CONFIRM covers the callee's nonce, and
- * no proof fits another message or direction.
  */
 public final class Messages {
   /** Version of these layouts and of LOCATE and LOCATED. */
@@ -62,12 +40,7 @@ public final class Messages {
    */
   public static final byte FULL = 12;
 
-  public static final int NONCE_BYTES = 16;
-  public static final int REQUEST_BYTES = 72;
-  public static final int REPLY_BYTES = 56;
-  public static final int CONFIRM_BYTES = 40;
-  private static final int HEADER_BYTES = 8;
-  private static final int PROOF_BYTES = 32;
+  static final int HEADER_BYTES = 8;
 
   /** Reason of a REFUSAL. */
   public enum Refusal {
@@ -112,58 +85,9 @@ public final class Messages {
     return message.slice().order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  private static ByteBuffer begin(ByteBuffer out, int type) {
+  static ByteBuffer begin(ByteBuffer out, int type) {
     out.clear().order(ByteOrder.LITTLE_ENDIAN);
     return out.putLong(PROTOCOL << Byte.SIZE | type);
-  }
-
-  /** The header of a REQUEST, which proofs cover. */
-  public static byte[] request(long calleeIncarnation, long callerIncarnation, byte[] nonce) {
-    ByteBuffer out = begin(ByteBuffer.allocate(REQUEST_BYTES - PROOF_BYTES), REQUEST);
-    return out.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce).array();
-  }
-
-  /** The header of a REPLY, which proofs cover. */
-  public static byte[] reply(byte[] nonce) {
-    return begin(ByteBuffer.allocate(REPLY_BYTES - PROOF_BYTES), REPLY).put(nonce).array();
-  }
-
-  /** The header of a CONFIRM, which has no field. */
-  public static byte[] confirm() {
-    return begin(ByteBuffer.allocate(CONFIRM_BYTES - PROOF_BYTES), CONFIRM).array();
-  }
-
-  /** The proof of a message by the headers of the set-up so far. */
-  public static byte[] proof(int type, byte[] key, ConnectionBinding binding, byte[]... headers) {
-    Mac mac = Hmac.withKey(key);
-    mac.update((byte) (type == REQUEST ? 'C' : type == REPLY ? 'A' : 'F'));
-    mac.update(binding.encode());
-    for (byte[] header : headers) {
-      mac.update(header);
-    }
-    return mac.doFinal();
-  }
-
-  /** Whether a message ends with this proof; takes constant time. */
-  public static boolean hasProof(byte[] message, byte[] proof) {
-    return MessageDigest.isEqual(
-        proof, Arrays.copyOfRange(message, message.length - PROOF_BYTES, message.length));
-  }
-
-  /** The bytes that proofs cover of a message that ends with a proof. */
-  public static byte[] header(byte[] message) {
-    return Arrays.copyOf(message, message.length - PROOF_BYTES);
-  }
-
-  /** Writes a header with its proof; returns the length of the message. */
-  public static int write(ByteBuffer out, byte[] header, byte[] proof) {
-    out.clear().put(header).put(proof);
-    return out.position();
-  }
-
-  /** The version of a set-up message; 0 when it is too short. */
-  public static int version(ByteBuffer message) {
-    return message.remaining() < HEADER_BYTES ? 0 : message.get(message.position() + 1);
   }
 
   public static int writeRefusal(ByteBuffer out, Refusal reason) {

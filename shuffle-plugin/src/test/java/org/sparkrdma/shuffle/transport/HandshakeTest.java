@@ -14,6 +14,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.SetupMessages;
 
 /** The proof of both ends without a device. */
 class HandshakeTest {
@@ -60,13 +61,13 @@ class HandshakeTest {
 
   @Test
   void shouldNotProveEitherEndByOneFlippedBit() {
-    for (int bit = 0; bit < 8 * Messages.REQUEST_BYTES; bit++) {
+    for (int bit = 0; bit < 8 * SetupMessages.REQUEST_BYTES; bit++) {
       open();
       ByteBuffer flipped = request();
       flipped.put(bit / 8, (byte) (flipped.get(bit / 8) ^ 1 << bit % 8));
       assertThat(responder.takeRequest(flipped, BINDING)).as("request bit %s", bit).isNotNull();
     }
-    for (int bit = 0; bit < 8 * Messages.REPLY_BYTES; bit++) {
+    for (int bit = 0; bit < 8 * SetupMessages.REPLY_BYTES; bit++) {
       open();
       responder.takeRequest(request(), BINDING);
       ByteBuffer flipped = answer();

@@ -27,6 +27,7 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.SetupMessages;
 
 /**
  * Effects of a hostile server on a reader: the server's blocks use TCP in bounded time, each is
@@ -143,7 +144,7 @@ class HostileServerTest extends TransportFixture {
     fetch(1);
     server.accept();
     byte[] request = server.awaitMessage();
-    byte[] answer = new byte[Messages.REPLY_BYTES];
+    byte[] answer = new byte[SetupMessages.REPLY_BYTES];
     answer[0] = Messages.REPLY;
     answer[1] = Messages.PROTOCOL;
     System.arraycopy(request, request.length - 32, answer, answer.length - 32, 32);
@@ -519,7 +520,7 @@ class HostileServerTest extends TransportFixture {
     messages.add(new byte[0]);
     for (int type : List.of(0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 200)) {
       messages.add(changed(new byte[8], 0, type));
-      messages.add(changed(new byte[Messages.REPLY_BYTES], 0, type));
+      messages.add(changed(new byte[SetupMessages.REPLY_BYTES], 0, type));
     }
     byte[] garbage = new byte[200];
     new Random(4).nextBytes(garbage);
