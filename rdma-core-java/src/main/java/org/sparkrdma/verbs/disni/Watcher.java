@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.verbs.engine.ThreadEnd;
+import org.sparkrdma.verbs.engine.UninterruptedJoin;
 
 /**
  * A thread that waits for events of the kernel, in turns of {@value #TURN_MS} ms because DiSNI's
@@ -75,6 +75,6 @@ final class Watcher implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    ThreadEnd.await(thread);
+    UninterruptedJoin.await(thread);
   }
 }

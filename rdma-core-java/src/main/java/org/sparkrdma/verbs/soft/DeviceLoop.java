@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.verbs.engine.ThreadEnd;
+import org.sparkrdma.verbs.engine.UninterruptedJoin;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
@@ -74,7 +74,7 @@ final class DeviceLoop {
   void stop() {
     call(() -> ended = true);
     LockSupport.unpark(helper);
-    ThreadEnd.await(helper);
+    UninterruptedJoin.await(helper);
     try {
       for (SelectionKey key : selector.keys()) {
         key.channel().close();

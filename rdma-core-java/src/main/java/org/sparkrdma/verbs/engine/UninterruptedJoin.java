@@ -2,8 +2,8 @@
 package org.sparkrdma.verbs.engine;
 
 /** Waits for the end of an engine's thread, whatever interrupts the caller. */
-public final class ThreadEnd {
-  private ThreadEnd() {}
+public final class UninterruptedJoin {
+  private UninterruptedJoin() {}
 
   /** Returns when the thread has ended, or was not started; keeps an interrupt of the caller. */
   public static void await(Thread thread) {
