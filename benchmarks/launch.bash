@@ -235,14 +235,15 @@ build() {
   cd "$caller_directory"
 }
 
-# Replaces this process by a main class of the benchmarks module; builds first if sources have changed.
+# Replaces this process by a command of the benchmarks module; builds first if sources have changed.
 launch() {
-  local main_class=$1
+  local command_class=$1
   shift
   JAVA_HOME=$(find_jdk)
   export JAVA_HOME
   local options=(--project "$project")
   [[ " $* " == *" --work-dir"* ]] || options+=(--work-dir "$project/.$program")
   is_built || build
-  exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" "$main_class" "${options[@]}" "$@"
+  exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" org.sparkrdma.launch.ClusterCommand "$command_class" \
+    "${options[@]}" "$@"
 }

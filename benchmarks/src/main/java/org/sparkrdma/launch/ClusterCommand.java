@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.sparkrdma.cluster.ClusterSettings;
@@ -16,6 +16,7 @@ import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.cluster.StandaloneCluster;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -53,18 +54,29 @@ public final class ClusterCommand {
     this.progress = options.progress();
   }
 
-  /** The command line of a script. Each error is one sentence that begins with its name. */
-  public static CommandLine commandLine(String name, Callable<Integer> command) {
-    return commandLine(name, "./" + name + " --help", command);
+  /** The main class of all scripts: runs the command whose class the first argument names. */
+  public static void main(String[] arguments) throws ClassNotFoundException {
+    CommandLine command = commandLine(Class.forName(arguments[0]));
+    System.exit(command.execute(Arrays.copyOfRange(arguments, 1, arguments.length)));
   }
 
   /**
-   * The command line of a class.
+   * The command line of a script's command. Each error is one sentence that begins with the name of
+   * the command; its synopsis is the command that prints its help.
+   */
+  public static CommandLine commandLine(Class<?> command) {
+    Command script = command.getAnnotation(Command.class);
+    return commandLine(script.name(), script.customSynopsis()[0], command);
+  }
+
+  /**
+   * The same of any command.
    *
    * @param name name at the start of its messages
    * @param help command that prints its help
+   * @param command an object or a class
    */
-  public static CommandLine commandLine(String name, String help, Callable<Integer> command) {
+  public static CommandLine commandLine(String name, String help, Object command) {
     return new CommandLine(command)
         .registerConverter(DataSize.class, DataSize::ofOption)
         .setCaseInsensitiveEnumValuesAllowed(true)

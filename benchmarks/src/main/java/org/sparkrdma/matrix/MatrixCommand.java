@@ -11,7 +11,6 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.cluster.LaunchException;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.ProgressLog;
@@ -24,22 +23,12 @@ import picocli.CommandLine.Option;
  * The command behind the {@code matrix} script: runs the same jobs on each version of Spark and
  * Java and compares the answers. The script's help describes the options.
  */
-@Command(name = "matrix")
+@Command(name = "matrix", customSynopsis = "./dev/matrix --help")
 public final class MatrixCommand implements Callable<Integer> {
   @Mixin private ClusterOptions options;
 
   @Option(names = "--cells", split = ",", defaultValue = "all")
   private List<String> cells;
-
-  private MatrixCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("matrix", "./dev/matrix --help", new MatrixCommand());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

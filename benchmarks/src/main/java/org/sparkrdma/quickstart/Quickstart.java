@@ -15,12 +15,10 @@ import org.sparkrdma.benchmarks.jobs.JobCommand;
 import org.sparkrdma.benchmarks.jobs.ShuffleJob;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 import org.sparkrdma.cluster.LaunchException;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,7 +27,7 @@ import picocli.CommandLine.Option;
  * The command behind the {@code quickstart} script: runs one job once under each shuffle and
  * compares. The script's help describes the options.
  */
-@Command(name = "quickstart")
+@Command(name = "quickstart", customSynopsis = "./quickstart --help")
 public final class Quickstart implements Callable<Integer> {
   /**
    * So many runs of the job before the measured one let the JVMs compile what matters: half of the
@@ -56,16 +54,6 @@ public final class Quickstart implements Callable<Integer> {
 
   @Option(names = "--kill-executor")
   private boolean killExecutor;
-
-  private Quickstart() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("quickstart", new Quickstart());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

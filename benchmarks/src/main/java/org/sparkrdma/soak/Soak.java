@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.LaunchException;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -19,7 +17,7 @@ import picocli.CommandLine.Option;
  * memory, descriptors and threads of the executors do not grow. The script's help describes the
  * options.
  */
-@Command(name = "soak")
+@Command(name = "soak", customSynopsis = "./dev/soak --help")
 public final class Soak implements Callable<Integer> {
   private static final double MIN_MINUTES = 0.2;
 
@@ -44,16 +42,6 @@ public final class Soak implements Callable<Integer> {
 
   @Option(names = "--dynamic-allocation")
   private boolean dynamicAllocation;
-
-  private Soak() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("soak", "./dev/soak --help", new Soak());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

@@ -26,15 +26,17 @@ class ScriptHelpTest {
   /** Scripts, their commands, and what stands before a default in the help. */
   static Stream<Arguments> commands() {
     return Stream.of(
-        Arguments.of("bench broadcast", BroadcastCommand.commandLine(), "default "),
-        Arguments.of("bench chart", ChartCommand.commandLine(), "default "),
-        Arguments.of("bench compare", CompareCommand.commandLine(), "default "),
-        Arguments.of("bench groupby", JobCommand.commandLine(), "default "),
-        Arguments.of("bench regress", RegressCommand.commandLine(), "default "),
-        Arguments.of("bench transfer", TransferCommand.commandLine(), "default "),
-        Arguments.of("dev/matrix", MatrixCommand.commandLine(), ""),
-        Arguments.of("dev/soak", Soak.commandLine(), "default "),
-        Arguments.of("quickstart", Quickstart.commandLine(), ""));
+        Arguments.of(
+            "bench broadcast", ClusterCommand.commandLine(BroadcastCommand.class), "default "),
+        Arguments.of("bench chart", ClusterCommand.commandLine(ChartCommand.class), "default "),
+        Arguments.of("bench compare", ClusterCommand.commandLine(CompareCommand.class), "default "),
+        Arguments.of("bench groupby", ClusterCommand.commandLine(JobCommand.class), "default "),
+        Arguments.of("bench regress", ClusterCommand.commandLine(RegressCommand.class), "default "),
+        Arguments.of(
+            "bench transfer", ClusterCommand.commandLine(TransferCommand.class), "default "),
+        Arguments.of("dev/matrix", ClusterCommand.commandLine(MatrixCommand.class), ""),
+        Arguments.of("dev/soak", ClusterCommand.commandLine(Soak.class), "default "),
+        Arguments.of("quickstart", ClusterCommand.commandLine(Quickstart.class), ""));
   }
 
   /** Every option that is not hidden has a line with its default, if it has one. */

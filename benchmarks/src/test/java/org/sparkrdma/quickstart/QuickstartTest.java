@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.ShuffleJob;
+import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import picocli.CommandLine;
 
@@ -36,7 +37,7 @@ class QuickstartTest {
   }
 
   private int warmUps(String... arguments) {
-    CommandLine commandLine = Quickstart.commandLine();
+    CommandLine commandLine = ClusterCommand.commandLine(Quickstart.class);
     commandLine.parseArgs(all(arguments));
     return commandLine.<Quickstart>getCommand().plan().warmUps();
   }

@@ -8,10 +8,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Shape;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,7 +19,7 @@ import picocli.CommandLine.Parameters;
  * The command behind {@code ./bench broadcast}: broadcasts values under each mode in turn, on the
  * loopback engine. The script's help describes the options.
  */
-@Command(name = "broadcast")
+@Command(name = "bench broadcast", customSynopsis = "./bench broadcast --help")
 public final class BroadcastCommand implements Callable<Integer> {
   /** Sixteen pieces of Torrent. */
   private static final DataSize THRESHOLD = new DataSize(64L << 20);
@@ -47,16 +45,6 @@ public final class BroadcastCommand implements Callable<Integer> {
 
   @Option(names = "--warm-ups", defaultValue = "3")
   private int warmUps;
-
-  private BroadcastCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench broadcast", new BroadcastCommand());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

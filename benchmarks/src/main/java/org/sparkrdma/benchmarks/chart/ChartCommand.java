@@ -15,16 +15,14 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import javax.xml.stream.XMLStreamException;
 import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchOptions;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command behind {@code ./bench chart}: draws one picture for each metric of the reports. */
-@Command(name = "chart")
+@Command(name = "bench", customSynopsis = "./bench chart --help")
 public final class ChartCommand implements Callable<Integer> {
   @Mixin private LaunchOptions options;
 
@@ -36,16 +34,6 @@ public final class ChartCommand implements Callable<Integer> {
 
   @Option(names = "--out", defaultValue = ".")
   private Path directory;
-
-  private ChartCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", "./bench chart --help", new ChartCommand());
-  }
 
   @Override
   public Integer call() throws IOException, XMLStreamException {

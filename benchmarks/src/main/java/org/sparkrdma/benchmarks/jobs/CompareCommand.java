@@ -9,15 +9,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchOptions;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** The command behind {@code ./bench compare}: compares two reports. */
-@Command(name = "compare")
+@Command(name = "bench", customSynopsis = "./bench compare --help")
 public final class CompareCommand implements Callable<Integer> {
   @Mixin private LaunchOptions options;
 
@@ -26,16 +24,6 @@ public final class CompareCommand implements Callable<Integer> {
 
   @Parameters(index = "1", paramLabel = "HEAD")
   private Path head;
-
-  private CompareCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", "./bench compare --help", new CompareCommand());
-  }
 
   @Override
   public Integer call() {

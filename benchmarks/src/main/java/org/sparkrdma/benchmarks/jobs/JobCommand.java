@@ -8,12 +8,10 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.LaunchException;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -22,7 +20,7 @@ import picocli.CommandLine.Option;
  * The command behind {@code ./bench JOB}: runs the job on a cluster on this machine, by RDMA READ
  * on the loopback engine. The script's help describes the options.
  */
-@Command(name = "job")
+@Command(name = "bench", customSynopsis = "./bench JOB --help")
 public final class JobCommand implements Callable<Integer> {
   private static final int MAX_THREADS = 256;
 
@@ -33,16 +31,6 @@ public final class JobCommand implements Callable<Integer> {
 
   @Option(names = "--threads", defaultValue = "1")
   private int threads;
-
-  private JobCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", "./bench JOB --help", new JobCommand());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

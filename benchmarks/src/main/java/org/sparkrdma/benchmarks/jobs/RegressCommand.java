@@ -13,11 +13,9 @@ import org.sparkrdma.benchmarks.jobs.WorktreeBenchmark.Commit;
 import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,7 +25,7 @@ import picocli.CommandLine.Parameters;
  * The command behind {@code ./bench regress}: runs a job or measures transfers of two commits in
  * turn, and exits with 1 when a ratio is worse. The script's help describes the options.
  */
-@Command(name = "regress")
+@Command(name = "bench", customSynopsis = "./bench regress --help")
 public final class RegressCommand implements Callable<Integer> {
   private static final int MIN_PAIRS = 5;
   private static final int MAX_PAIRS = 1_000;
@@ -72,16 +70,6 @@ public final class RegressCommand implements Callable<Integer> {
   private Integer warmUps;
 
   @Mixin private LaunchOptions.Report report;
-
-  private RegressCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", "./bench regress --help", new RegressCommand());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException, LaunchException {

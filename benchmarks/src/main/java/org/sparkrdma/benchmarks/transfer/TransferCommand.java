@@ -13,12 +13,10 @@ import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Verify;
 import org.sparkrdma.cluster.LaunchException;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,7 +25,7 @@ import picocli.CommandLine.Option;
  * The command behind {@code ./bench transfer}: fetches the same blocks by both clients in turn and
  * compares them. The script's help describes the options.
  */
-@Command(name = "transfer")
+@Command(name = "bench transfer", customSynopsis = "./bench transfer --help")
 public final class TransferCommand implements Callable<Integer> {
   private static final String ENGINE = "soft";
 
@@ -78,16 +76,6 @@ public final class TransferCommand implements Callable<Integer> {
   private DataSize total;
 
   @Mixin private LaunchOptions.FlightRecordings recordings;
-
-  private TransferCommand() {}
-
-  public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
-  }
-
-  public static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench transfer", new TransferCommand());
-  }
 
   @Override
   public Integer call() throws IOException, InterruptedException {

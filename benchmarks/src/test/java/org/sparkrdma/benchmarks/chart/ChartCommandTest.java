@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
+import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.Refusal;
 
 class ChartCommandTest {
@@ -49,7 +50,10 @@ class ChartCommandTest {
     Path out = directory.resolve(folder);
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--out", out.toString(), report.toString()));
-    assertThat(ChartCommand.commandLine().execute(arguments(all.toArray(String[]::new)))).isZero();
+    assertThat(
+            ClusterCommand.commandLine(ChartCommand.class)
+                .execute(arguments(all.toArray(String[]::new))))
+        .isZero();
     return Files.readString(out.resolve("wall.svg"));
   }
 
@@ -75,7 +79,7 @@ class ChartCommandTest {
   }
 
   private static String refusal(String... options) {
-    return Refusal.of(ChartCommand.commandLine(), arguments(options));
+    return Refusal.of(ClusterCommand.commandLine(ChartCommand.class), arguments(options));
   }
 
   /** When a report is replaced by that of another commit, its chart must be drawn again. */

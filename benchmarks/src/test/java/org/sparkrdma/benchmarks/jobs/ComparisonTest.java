@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
+import org.sparkrdma.launch.ClusterCommand;
 
 @Timeout(60)
 class ComparisonTest {
@@ -62,7 +63,7 @@ class ComparisonTest {
         new ArrayList<>(
             List.of("--project", "p", "--work-dir", "w", first.toString(), second.toString()));
     all.addAll(List.of(more));
-    return CompareCommand.commandLine().execute(all.toArray(new String[0]));
+    return ClusterCommand.commandLine(CompareCommand.class).execute(all.toArray(new String[0]));
   }
 
   /** Two rounds, each with a time of vanilla and one of the plug-in. */

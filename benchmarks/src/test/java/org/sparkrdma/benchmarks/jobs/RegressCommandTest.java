@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ClusterCommand;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
@@ -95,7 +96,8 @@ class RegressCommandTest {
   }
 
   private int regress(String... more) {
-    return RegressCommand.commandLine().execute(arguments(more).toArray(new String[0]));
+    return ClusterCommand.commandLine(RegressCommand.class)
+        .execute(arguments(more).toArray(new String[0]));
   }
 
   private List<String> arguments(String... more) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.Refusal;
 
 class TransferCommandTest {
@@ -27,7 +28,8 @@ class TransferCommandTest {
     List<String> all =
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     all.addAll(List.of(options));
-    return Refusal.of(TransferCommand.commandLine(), all.toArray(new String[0]));
+    return Refusal.of(
+        ClusterCommand.commandLine(TransferCommand.class), all.toArray(new String[0]));
   }
 
   @Test
