@@ -3,6 +3,7 @@ package org.sparkrdma.soak;
 
 import java.util.Arrays;
 import java.util.List;
+import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.soak.Sample.Measure;
 
 /**
@@ -70,8 +71,9 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
      */
     static Trend of(Measure measure, List<Double> values) {
       int third = values.size() / PARTS;
-      double first = median(values.subList(0, third));
-      double last = median(values.subList(values.size() - third, values.size()));
+      List<Double> end = values.subList(values.size() - third, values.size());
+      double first = Quartiles.of(values.subList(0, third), value -> value).median();
+      double last = Quartiles.of(end, value -> value).median();
       return new Trend(
           measure,
           first,
@@ -82,14 +84,6 @@ record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
     /** Whether the measure did not grow; true for a measure that is not judged. */
     boolean isFlat() {
       return !measure.isJudged() || last - first <= allowed;
-    }
-
-    private static double median(List<Double> values) {
-      List<Double> sorted = values.stream().sorted().toList();
-      int middle = sorted.size() / 2;
-      return sorted.size() % 2 == 1
-          ? sorted.get(middle)
-          : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
   }
 }

@@ -92,14 +92,10 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
     return names;
   }
 
-  private static int entries(Path directory) throws IOException {
-    int count = 0;
-    try (DirectoryStream<Path> open = Files.newDirectoryStream(directory)) {
-      for (Path ignored : open) {
-        count++;
-      }
+  private static long entries(Path directory) throws IOException {
+    try (Stream<Path> open = Files.list(directory)) {
+      return open.count();
     }
-    return count;
   }
 
   private static long lines(Path file) throws IOException {

@@ -24,8 +24,6 @@ public final class Soak implements Callable<Integer> {
   /** A shorter soak has too few samples after the warm-up. */
   private static final double MIN_MINUTES_TO_JUDGE_GROWTH = 2;
 
-  private static final double MS_PER_MINUTE = Duration.ofMinutes(1).toMillis();
-
   @Mixin private ClusterOptions options;
 
   @Option(names = "--minutes", defaultValue = "20")
@@ -62,7 +60,7 @@ public final class Soak implements Callable<Integer> {
                 judge(
                     new SoakRun(
                         runs,
-                        Duration.ofMillis(Math.round(minutes * MS_PER_MINUTE)),
+                        Duration.ofSeconds(Math.round(60 * minutes)),
                         minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
                         jobs,

@@ -49,7 +49,9 @@ final class SoakApplication {
             jobs, counters, "job %d, %s: %s".formatted(number, job, objection.get()));
       }
       jobs.merge(job.name(), 1, Integer::sum);
-      collectGarbage();
+      // Spark unregisters a shuffle and deletes its files when the driver's garbage collector finds
+      // it unreachable. So executors unregister as many shuffles as they register.
+      System.gc();
       if (number % JOBS_PER_READING == 0) {
         read();
       }
@@ -57,15 +59,6 @@ final class SoakApplication {
     }
     read();
     return new SoakPlan.Result(jobs, counters, null);
-  }
-
-  /**
-   * Spark unregisters a shuffle and deletes its files when the driver's garbage collector finds it
-   * unreachable. Called after each job, so that executors unregister as many shuffles as they
-   * register.
-   */
-  private static void collectGarbage() {
-    System.gc();
   }
 
   /** Runs one job; a job that fails counts as a wrong answer. */
