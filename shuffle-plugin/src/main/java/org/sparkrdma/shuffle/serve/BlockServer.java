@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -20,7 +19,6 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
-import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -106,7 +104,7 @@ public final class BlockServer {
             // Half of the device's limit: pools and other processes need regions as well.
             Math.max(1, device.info().limits().maxMemoryRegions() / 2),
             access,
-            copiedDirectories(server, systemFiles, access),
+            FileProbe.copiedDirectories(server, systemFiles, access),
             source,
             server.device(),
             memory,
@@ -141,30 +139,6 @@ public final class BlockServer {
           device.info().name());
     }
     budget.onShortage(this::onShortage);
-  }
-
-  /** The directories whose files are never registered, tested once. */
-  private static List<Path> copiedDirectories(
-      ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
-    ServeSettings settings = server.settings();
-    Device device = server.device().device();
-    List<Path> copied = new ArrayList<>();
-    if (settings.registersFiles(device)) {
-      List<Path> directories = new ArrayList<>(server.outputs().directories());
-      if (settings.mayCopyInsteadOfPinning(device)) {
-        WritePins pins = WritePins.of(systemFiles);
-        for (Path directory : List.copyOf(directories)) {
-          Optional<String> objection = pins.objection(directory);
-          if (objection.isPresent()) {
-            LOG.info("Map outputs in {} are served by copies: {}", directory, objection.get());
-            directories.remove(directory);
-            copied.add(directory);
-          }
-        }
-      }
-      copied.addAll(FileProbe.refusing(server.device().domain(), directories, access));
-    }
-    return copied;
   }
 
   /** Starts the threads of the disks; once, before the agent. */

@@ -6,10 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.pinned.WritePins;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -23,7 +28,31 @@ public final class FileProbe {
 
   private FileProbe() {}
 
-  /** The directories whose files must be served by copies. */
+  /** The directories whose files are never registered, tested once. */
+  static List<Path> copiedDirectories(
+      ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
+    ServeSettings settings = server.settings();
+    Device device = server.device().device();
+    List<Path> copied = new ArrayList<>();
+    if (settings.registersFiles(device)) {
+      List<Path> directories = new ArrayList<>(server.outputs().directories());
+      if (settings.mayCopyInsteadOfPinning(device)) {
+        WritePins pins = WritePins.of(systemFiles);
+        for (Path directory : List.copyOf(directories)) {
+          Optional<String> objection = pins.objection(directory);
+          if (objection.isPresent()) {
+            LOG.info("Map outputs in {} are served by copies: {}", directory, objection.get());
+            directories.remove(directory);
+            copied.add(directory);
+          }
+        }
+      }
+      copied.addAll(refusing(server.device().domain(), directories, access));
+    }
+    return copied;
+  }
+
+  /** The directories whose files cannot be registered. */
   static List<Path> refusing(
       ProtectionDomain domain, List<Path> directories, Set<AccessFlag> access) {
     List<Path> refusing = new ArrayList<>();
