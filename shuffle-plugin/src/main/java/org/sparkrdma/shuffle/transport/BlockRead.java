@@ -16,15 +16,16 @@ import org.sparkrdma.shuffle.wire.Located;
  * <pre>
  *  WANTED ──LOCATE──► LOCATING ──LOCATED──► READING ──READs done──► ENDED (delivered)
  *    ▲ ▲ ▲              │    │                │
- *    │ │ └── left out ──┘    │ no memory      │
+ *    │ │ └─ answer full ┘    │ no memory      │
  *    │ └────── memory ─── WAITING             │
- *    └───────── rest of a long block ─────────┘
+ *    └──── it was left out, or its rest ──────┘
  *  any state but READING ──fault or time-out──► ENDED (by TCP)
  * </pre>
  *
  * <p>Each state has one container: the blocks that {@link LocateExchange} wants, the {@link
- * OutMessage} that names it, the queue of {@link SinkPool}, its {@link ReadBatch}. A block that
- * fails while it is read is settled, but it stays in its batch until its READs are done or the
+ * OutMessage} that names it, the queue of {@link SinkPool}, its {@link ReadBatch}. That has blocks
+ * that an answer leaves out, too: they are located again with the release of its lease. A block
+ * that fails while it is read is settled, but it stays in its batch until its READs are done or the
  * queue pair is destroyed: they write its memory. In no other state can a READ do that.
  */
 final class BlockRead implements SinkPool.Waiter {
@@ -161,6 +162,17 @@ final class BlockRead implements SinkPool.Waiter {
     for (int i = 0; i < extent.sumCount(); i++) {
       memory.addSum(extent.checksumKind(), extent.sumEnd(i), extent.sum(i));
     }
+  }
+
+  /** Whether the answer that was read has left it out, or its rest. */
+  boolean isLeftOut() {
+    return !settled && state != State.WAITING && !isLocated();
+  }
+
+  /** It is located again, or its rest, when all READs of a batch are done. */
+  void awaitReads(ReadBatch batch) {
+    state = State.READING;
+    lastRead = batch.addLast(this);
   }
 
   /** It waits until it has memory: it is located again then. */

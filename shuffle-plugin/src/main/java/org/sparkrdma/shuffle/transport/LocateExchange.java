@@ -201,7 +201,8 @@ final class LocateExchange {
         block.sendToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
-      checkAgainstRequest(asked, batch, nowNs);
+      boolean full = answer.capacity() - answer.limit() < Located.EXTENT_BYTES + Located.SUM_BYTES;
+      checkAgainstRequest(asked, batch, full, nowNs);
     }
     return batch;
   }
@@ -238,7 +239,13 @@ final class LocateExchange {
     }
   }
 
-  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, long nowNs) {
+  /**
+   * Reads an answer that begins.
+   *
+   * @param full whether it has no room for another extent. Another one that leaves out something
+   *     lacks memory, perhaps that of its own lease: what it leaves out waits for the end of that
+   */
+  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, boolean full, long nowNs) {
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
@@ -258,7 +265,9 @@ final class LocateExchange {
       throw new MalformedMessageException("bad LOCATED: no extent");
     }
     for (int i = asked.length - 1; i >= 0; i--) {
-      if (asked[i].state() == BlockRead.State.LOCATING) {
+      if (!full && asked[i].isLeftOut()) {
+        asked[i].awaitReads(batch);
+      } else if (asked[i].state() == BlockRead.State.LOCATING) {
         askForRest(asked[i], nowNs);
       }
     }

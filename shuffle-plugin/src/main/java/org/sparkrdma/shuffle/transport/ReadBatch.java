@@ -83,6 +83,13 @@ final class ReadBatch {
     blocks.add(block);
   }
 
+  /** Adds a block, or moves it, behind all READs; returns the index of the last one. */
+  int addLast(BlockRead block) {
+    blocks.remove(block);
+    blocks.add(block);
+    return reads - 1;
+  }
+
   /** Adds READs of an extent into memory of its block; returns the index of the last one. */
   int read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
     long skipped = offsetInBlock;

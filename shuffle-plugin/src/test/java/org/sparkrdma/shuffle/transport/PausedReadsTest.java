@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
 
@@ -306,6 +307,38 @@ class PausedReadsTest {
       assertThat(fetches.get(1).failures())
           .containsOnly(Map.entry(FallbackReason.READ_ERROR, others));
       assertEnded();
+    }
+  }
+
+  /** The first answer leaves out half of its first block, and all others. */
+  @Test
+  void shouldLocateWhatAnAnswerLeavesOutWithTheReleaseOfItsLease() throws Exception {
+    for (boolean breaks : new boolean[] {false, true}) {
+      start(1, BLOCK_BYTES);
+      List<Integer> released = new ArrayList<>();
+      fabric.changeMessages(
+          message -> {
+            ByteBuffer bytes = ByteBuffer.wrap(message);
+            if (Messages.type(bytes) == Messages.LOCATE) {
+              released.add(Locate.releasedLeases(bytes));
+            }
+            return released.size() == 1 ? half(message, null) : message;
+          });
+      fabric.delayReads(from -> 5 * MS);
+      VirtualFetch fetch = fetch(executor(1), 8);
+      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+      fabric.run(2 * MS);
+      assertThat(released).as("while its READs are open").containsExactly(0);
+      if (breaks) {
+        breakConnection();
+        assertThat(fetch.failures()).containsOnly(Map.entry(FallbackReason.READ_ERROR, 8));
+        assertEnded();
+      } else {
+        awaitAnswers(LIMIT_NS);
+        assertThat(fetch.isRead()).isTrue();
+        assertThat(released).containsExactly(0, 1);
+        assertIdle();
+      }
     }
   }
 

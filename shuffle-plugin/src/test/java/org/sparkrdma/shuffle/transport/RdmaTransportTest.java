@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -85,6 +86,26 @@ class RdmaTransportTest {
       for (CollectedBlocks result : results) {
         assertRead(server, result);
       }
+    }
+  }
+
+  /** Copies of the first blocks fill all buffers of the server until their lease ends. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldReadARequestThatIsLargerThanAllCopyBuffers(boolean agentPosts) throws Exception {
+    Options options = new Options(2);
+    int[] lengths = new Random(5).ints(120, 240_000, 260_000).toArray();
+    lengths[7] = 5 << 20;
+    try (TestExecutor server = open(new Options(1).mode(ServeSettings.Mode.COPY));
+        TestExecutor reader = open(agentPosts ? options.agentPosts() : options)) {
+      server.outputs().write(3, new Random(2), lengths);
+      server.outputs().write(4, new Random(3), lengths);
+      // Both are known, so that the first request takes all buffers.
+      assertRead(server, reader.fetch(server.endpoint(), List.of(block(3, 0, 1), block(4, 0, 1))));
+      CollectedBlocks first = reader.fetch(server.endpoint(), blocksOf(3, lengths.length));
+      CollectedBlocks second = reader.fetch(server.endpoint(), blocksOf(4, lengths.length));
+      assertRead(server, first);
+      assertThat(second.await().reasons().keySet()).isSubsetOf("peer-busy");
     }
   }
 
