@@ -70,7 +70,7 @@ final class BlockVerification {
     try {
       // A stream over a Netty buffer would move its reader index.
       tcpCrc.update(tcp.nioByteBuffer().duplicate());
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       tcp.release();
       throw tcpFailed(e);
     }

@@ -85,7 +85,7 @@ class FetchRequestTest {
   }
 
   /** A buffer that counts its references. */
-  private static final class Counted extends NioManagedBuffer {
+  private static class Counted extends NioManagedBuffer {
     private int references = 1;
 
     Counted(byte[] bytes) {
@@ -294,6 +294,22 @@ class FetchRequestTest {
     assertThat(failed.mapIndex()).isEqualTo(MAP_INDEX);
     assertThat(failed.reduceId()).isEqualTo(5);
     assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void shouldReleaseTheBufferOfTcpThatCannotBeRead() {
+    spark.answer =
+        new Counted(content) {
+          @Override
+          public ByteBuffer nioByteBuffer() {
+            throw new IllegalStateException("on purpose");
+          }
+        };
+    FetchedBlock block = block(1);
+    assertThatThrownBy(block::createInputStream)
+        .isInstanceOf(FetchFailedException.class)
+        .hasRootCauseMessage("on purpose");
+    assertThat(spark.answer.references).isZero();
   }
 
   @Test
