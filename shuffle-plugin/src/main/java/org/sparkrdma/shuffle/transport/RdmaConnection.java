@@ -55,6 +55,9 @@ abstract class RdmaConnection {
 
   private static final byte[] NO_DATA = {};
 
+  /** ENOMEM, EAGAIN (of control groups), EMFILE and ENOSPC; see errno(3). */
+  private static final Set<Integer> NO_ROOM = Set.of(VerbsException.ENOMEM, 11, 24, 28);
+
   protected final ConnectionResources context;
   protected final Connection connection;
   protected final long beganNs;
@@ -83,6 +86,11 @@ abstract class RdmaConnection {
     this.lastUsedNs = nowNs;
     this.index = context.connections().add(this);
     connection.attach(this);
+  }
+
+  /** Whether this host has no room for another connection now: no fault of the peer. */
+  static boolean isShortage(VerbsException refusal) {
+    return NO_ROOM.contains(refusal.errno());
   }
 
   final State state() {

@@ -94,8 +94,12 @@ final class ReadAttempts {
       peer.setConnection(new ReadConnection(context, peers, connection, peer, nowNs));
     } catch (VerbsException e) {
       peer.needsNoConnection();
-      onFault(peer, FallbackReason.CONNECT_FAILED, e.getMessage(), nowNs);
-      peer.failWaiting(FallbackReason.CONNECT_FAILED, e.getMessage());
+      FallbackReason reason = FallbackReason.POOL_EMPTY;
+      if (!RdmaConnection.isShortage(e)) {
+        reason = FallbackReason.CONNECT_FAILED;
+        onFault(peer, reason, e.getMessage(), nowNs);
+      }
+      peer.failWaiting(reason, e.getMessage());
     }
   }
 
@@ -184,7 +188,7 @@ final class ReadAttempts {
         giveUp(connection, "no memory for messages");
       }
     } catch (VerbsException e) {
-      if (e.errno() == VerbsException.ENOMEM) {
+      if (RdmaConnection.isShortage(e)) {
         giveUp(connection, e.getMessage());
       } else {
         connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());

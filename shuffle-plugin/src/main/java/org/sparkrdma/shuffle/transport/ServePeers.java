@@ -54,7 +54,7 @@ final class ServePeers {
     try {
       hasRoom = accepted.accept();
     } catch (VerbsException e) {
-      if (e.errno() != VerbsException.ENOMEM) {
+      if (!RdmaConnection.isShortage(e)) {
         accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
         return;
       }

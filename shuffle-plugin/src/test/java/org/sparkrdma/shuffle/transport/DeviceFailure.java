@@ -199,7 +199,8 @@ record DeviceFailure(
   private static List<DeviceFailure> setUps() {
     When when = When.UNCONNECTED;
     return List.of(
-        fails("rdma_create_id", ENOMEM, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
+        fails("rdma_create_id", ENOMEM, 1, 1, when, Effect.GIVES_UP_FOR_NOW, NO_ROOM),
+        fails("rdma_create_id", EINVAL, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_resolve_addr", ENODEV, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_resolve_route", EINVAL, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_connect", EHOSTUNREACH, 1, ALWAYS, when, Effect.GIVES_UP, CONNECT_FAILED),
@@ -207,6 +208,9 @@ record DeviceFailure(
         fails("rdma_create_qp", EINVAL, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED),
         fails("rdma_create_qp", ENOMEM, 1, 1, when, Effect.GIVES_UP_FOR_NOW, NO_ROOM),
         fails("rdma_create_qp", ENOMEM, 2, 1, when, Effect.GOES_ON, ""),
+        // As of a control group of the kernel.
+        fails("rdma_create_qp", EAGAIN, 1, 1, when, Effect.GIVES_UP_FOR_NOW, NO_ROOM),
+        fails("rdma_create_qp", EAGAIN, 2, 1, when, Effect.GOES_ON, ""),
         fails("ibv_post_recv", EIO, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
         // After two and three of the ends: those of the REQUEST, the REPLY and the CONFIRM.
         fails("ibv_post_recv", ENOMEM, 6, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
