@@ -34,13 +34,10 @@ public final class EndpointCache {
   private final LongSupplier nowNs;
   private final Executor control;
 
-  /**
-   * All executors that have a record or were looked up; empty for those without RDMA, and for those
-   * without a record.
-   */
+  /** Executors that have a record; empty for those without RDMA. */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
 
-  /** Executors of which the driver has no record any more; those that it has said lately. */
+  /** Executors of which the driver has no record; those that it has said lately. */
   private final Set<String> ended = ConcurrentHashMap.newKeySet();
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
@@ -48,6 +45,9 @@ public final class EndpointCache {
   private boolean closed;
   private long queriedNs;
   private volatile long answeredNs;
+
+  /** Whether the driver has not answered the last query. */
+  private volatile boolean isSilent;
 
   /** Confined to the control thread. */
   private long version;
@@ -74,11 +74,12 @@ public final class EndpointCache {
    */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
-    if (endpoint == null) {
+    if (endpoint == null && !isSilent && !hasEnded(executorId)) {
       return query(executorId);
     }
-    if (endpoint.isEmpty()) {
+    if (endpoint == null || endpoint.isEmpty()) {
       recheck();
+      return CompletableFuture.completedFuture(Optional.empty());
     }
     return CompletableFuture.completedFuture(endpoint);
   }
@@ -126,13 +127,12 @@ public final class EndpointCache {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
       asked.keySet().stream().filter(id -> !known.containsKey(id)).forEach(this::addEnded);
       answeredNs = begunNs;
+      isSilent = false;
     } catch (Exception | LinkageError e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
+      isSilent = true;
     }
-    for (var waiting : asked.entrySet()) {
-      known.putIfAbsent(waiting.getKey(), Optional.empty());
-      waiting.getValue().complete(known.get(waiting.getKey()));
-    }
+    asked.forEach((id, waits) -> waits.complete(known.getOrDefault(id, Optional.empty())));
   }
 
   private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {

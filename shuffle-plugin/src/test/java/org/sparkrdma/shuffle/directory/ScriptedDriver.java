@@ -17,6 +17,7 @@ public final class ScriptedDriver {
   private final DirectoryService service = new DirectoryService("", (executorId, values) -> true);
   private final AtomicInteger queries = new AtomicInteger();
   private final CountDownLatch published = new CountDownLatch(1);
+  private volatile boolean silent;
 
   /** Nothing is published yet. */
   public ScriptedDriver() {}
@@ -46,6 +47,11 @@ public final class ScriptedDriver {
     service.remove(executorId);
   }
 
+  /** Queries fail from now on, or do not any more. */
+  public void beSilent(boolean fail) {
+    silent = fail;
+  }
+
   /** Number of queries for changes. */
   public int queries() {
     return queries.get();
@@ -69,6 +75,9 @@ public final class ScriptedDriver {
   private Object answer(Object message) {
     List<?> request = RecordCodec.list(message, 2);
     queries.addAndGet(request.get(0).equals(DirectoryService.CHANGES) ? 1 : 0);
+    if (silent) {
+      throw new IllegalStateException("no answer in time");
+    }
     Object answer = service.answer(message);
     if (request.get(0).equals(DirectoryService.PUBLISH)
         && RecordCodec.decode(request.get(1)).endpoint().isPresent()) {
