@@ -24,14 +24,21 @@ import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * The directories of executors of this application that have ended, as the shuffle service of this
- * host names them. Answers are kept, failures for seconds. Safe for any thread; never waits.
+ * host names them. Answers are kept. After a failure it is not asked for a while. Safe for any
+ * thread; never waits.
  *
  * <p>Spark's client may wait for two minutes until it is connected, and then without limit, so it
  * is called on a thread for such work; one executor a call, because one that the service does not
  * know fails the whole call.
  */
 final class ServiceDirectories {
-  static final long RETRY_NS = Duration.ofSeconds(10).toNanos();
+  /**
+   * Pause of all questions after one that has failed: a service that is down is down for all, and
+   * it logs each question for an executor that it does not know. Doubles until one is answered.
+   */
+  static final long FIRST_PAUSE_NS = Duration.ofSeconds(10).toNanos();
+
+  private static final long MAX_PAUSE_NS = Duration.ofMinutes(5).toNanos();
 
   private static final Logger LOG = LoggerFactory.getLogger(ServiceDirectories.class);
 
@@ -40,6 +47,9 @@ final class ServiceDirectories {
 
   /** Questions without an answer: peers may name any executor. */
   static final int MAX_OPEN = 1_000;
+
+  private static final String PAUSED =
+      "the shuffle service has failed and is not asked for a while";
 
   private final BlockStoreClient spark;
   private final Supplier<BlockManagerId> service;
@@ -51,17 +61,21 @@ final class ServiceDirectories {
   private final LogLimit logLimit;
 
   /** By owner; guarded by this object. */
-  private final Map<Integer, Asked> asked =
+  private final Map<Integer, CompletableFuture<OwnerDirectories>> asked =
       new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Integer, Asked> eldest) {
+        protected boolean removeEldestEntry(
+            Map.Entry<Integer, CompletableFuture<OwnerDirectories>> eldest) {
           return size() > MAX_OWNERS;
         }
       };
 
-  private final AtomicInteger open = new AtomicInteger();
+  /** Guarded by this object, as the next one. */
+  private long failedNs;
 
-  private record Asked(CompletableFuture<OwnerDirectories> answer, long atNs) {}
+  private long pauseNs;
+
+  private final AtomicInteger open = new AtomicInteger();
 
   /**
    * @param spark Spark's own client
@@ -95,25 +109,48 @@ final class ServiceDirectories {
    * @return fails when the service does not know it, or does not answer in time
    */
   synchronized CompletableFuture<OwnerDirectories> find(int owner) {
-    long nowNs = nanoClock.getAsLong();
-    Asked known = asked.get(owner);
-    if (known != null
-        && !(known.answer().isCompletedExceptionally() && nowNs - known.atNs() >= RETRY_NS)) {
-      return known.answer();
+    CompletableFuture<OwnerDirectories> known = asked.get(owner);
+    if (known != null && !known.isCompletedExceptionally()) {
+      return known;
+    }
+    if (isPaused()) {
+      return CompletableFuture.failedFuture(new IOException(PAUSED));
     }
     CompletableFuture<OwnerDirectories> answer =
         new CompletableFuture<OwnerDirectories>()
             .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    asked.put(owner, new Asked(answer, nowNs));
+    asked.put(owner, answer);
     open.incrementAndGet();
-    var unused = answer.whenComplete((found, failure) -> open.decrementAndGet());
+    var unused =
+        answer.whenComplete(
+            (found, failure) -> {
+              open.decrementAndGet();
+              onEnd(failure == null);
+            });
     if (open.get() > MAX_OPEN || !threads.test(() -> ask(owner, answer))) {
       answer.completeExceptionally(new IOException("too many questions, or the executor stops"));
     }
     return answer;
   }
 
+  private synchronized boolean isPaused() {
+    return nanoClock.getAsLong() - failedNs < pauseNs;
+  }
+
+  /** Questions that fail in a pause were asked before it. */
+  private synchronized void onEnd(boolean answered) {
+    if (answered) {
+      pauseNs = 0;
+    } else if (!isPaused()) {
+      pauseNs = Math.min(Math.max(2 * pauseNs, FIRST_PAUSE_NS), MAX_PAUSE_NS);
+      failedNs = nanoClock.getAsLong();
+    }
+  }
+
   private void ask(int owner, CompletableFuture<OwnerDirectories> answer) {
+    if (isPaused()) {
+      answer.completeExceptionally(new IOException(PAUSED));
+    }
     if (answer.isDone()) {
       // Those before have taken all of its time.
       return;
@@ -140,7 +177,8 @@ final class ServiceDirectories {
               omitted ->
                   LOG.info(
                       "The shuffle service does not name the directories of executor {}, which has"
-                          + " ended, so its blocks are not served by READ here: {}{}",
+                          + " ended, so its blocks are not served by READ here, and the service is"
+                          + " not asked for a while: {}{}",
                       executorId,
                       String.valueOf(e.getCause() == null ? e : e.getCause()),
                       omitted));
@@ -149,7 +187,8 @@ final class ServiceDirectories {
   }
 
   private synchronized void keepLate(int owner, OwnerDirectories found) {
-    asked.put(owner, new Asked(CompletableFuture.completedFuture(found), nanoClock.getAsLong()));
+    asked.put(owner, CompletableFuture.completedFuture(found));
+    onEnd(true);
   }
 
   /** For each directory an own one on its mount: several there have each a part. */

@@ -41,6 +41,8 @@ class ServiceDirectoriesTest {
   private final ArrayDeque<Runnable> work = new ArrayDeque<>();
 
   private final Service spark = new Service();
+  private List<Path> locals =
+      List.of(Path.of("/disk1/a"), Path.of("/disk2/a"), Path.of("/disk2/b"));
   private boolean closed;
   private long nowNs;
 
@@ -111,7 +113,7 @@ class ServiceDirectoriesTest {
         () -> BlockManagerId.apply("1", "host", 7_337, Option.empty()),
         one -> !closed && work.add(one),
         () -> Mounts.of(new SystemFiles(root)),
-        List.of(Path.of("/disk1/a"), Path.of("/disk2/a"), Path.of("/disk2/b")),
+        locals,
         () -> nowNs,
         timeout);
   }
@@ -149,7 +151,7 @@ class ServiceDirectoriesTest {
         CompletableFuture<OwnerDirectories> refused = directories.find(SEVEN);
         runWork();
         assertThat(refused).failsWithin(LONG).withThrowableThat().havingRootCause();
-        nowNs += ServiceDirectories.RETRY_NS / 5;
+        nowNs += ServiceDirectories.FIRST_PAUSE_NS / 5;
       }
       assertThat(log.warnings()).singleElement().asString().contains("executor 7", "registered");
     }
@@ -168,11 +170,11 @@ class ServiceDirectoriesTest {
     assertThat(queued).failsWithin(LONG);
     runWork();
     assertThat(spark.asked).as("its time is over").isEmpty();
-    nowNs += ServiceDirectories.RETRY_NS;
+    nowNs += ServiceDirectories.FIRST_PAUSE_NS;
     CompletableFuture<OwnerDirectories> unanswered = directories.find(SEVEN);
     runWork();
     assertThat(unanswered).failsWithin(LONG);
-    nowNs += ServiceDirectories.RETRY_NS;
+    nowNs += 2 * ServiceDirectories.FIRST_PAUSE_NS;
     spark.known.put("7", new String[] {"/disk1/x"});
     CompletableFuture<OwnerDirectories> late = directories.find(SEVEN);
     spark.connect = () -> assertThat(late).failsWithin(LONG);
@@ -181,6 +183,54 @@ class ServiceDirectoriesTest {
     closed = true;
     CompletableFuture<OwnerDirectories> refused = directories.find(Locate.owner("8"));
     assertThat(refused).as("the executor stops").isCompletedExceptionally();
+  }
+
+  @Test
+  void shouldAskLessAndLessOftenForAnyExecutorWhileQuestionsFail() {
+    ServiceDirectories directories = directories(LONG);
+    for (long callNs : List.of(0L, Duration.ofSeconds(120).toNanos())) {
+      spark.asked.clear();
+      spark.connect = () -> nowNs += callNs;
+      long endNs = nowNs + Duration.ofHours(1).toNanos();
+      for (int i = 0; nowNs < endNs; i++) {
+        nowNs += Duration.ofSeconds(1).toNanos();
+        for (int owner = i; owner < i + 100; owner++) {
+          directories.find(1 + owner % 1_000);
+        }
+        runWork();
+      }
+      assertThat(spark.asked).as("calls of %s ns", callNs).hasSizeBetween(5, 20);
+    }
+    nowNs += Duration.ofMinutes(6).toNanos();
+    spark.known.put("7", new String[] {"/disk1/x"});
+    directories.find(SEVEN);
+    runWork();
+    CompletableFuture<OwnerDirectories> other = directories.find(Locate.owner("8"));
+    runWork();
+    assertThat(other).as("it answers again").isCompletedExceptionally();
+    assertThat(spark.asked.subList(spark.asked.size() - 2, spark.asked.size()))
+        .containsExactly("host:7337 7", "host:7337 8");
+    spark.known.put("8", new String[] {"/disk1/x"});
+    nowNs += Duration.ofSeconds(10).toNanos();
+    directories.find(Locate.owner("8"));
+    runWork();
+    assertThat(directories.find(Locate.owner("8"))).as("ten seconds later").isCompleted();
+  }
+
+  @Test
+  void shouldUseTheDiskBehindASymbolicLink() throws IOException {
+    Path disk = Files.createDirectories(root.toRealPath().resolve("disk"));
+    Path ended = Files.createDirectory(disk.resolve("ended"));
+    Path own =
+        Files.createSymbolicLink(root.resolve("own"), Files.createDirectory(disk.resolve("a")));
+    Path link = Files.createSymbolicLink(root.resolve("link"), ended);
+    Files.writeString(
+        root.resolve("proc/self/mountinfo"), "40 1 0:50 / " + disk + " rw - xfs three rw\n");
+    locals = List.of(Path.of("/"), own);
+    spark.known.put("7", new String[] {link.toString(), root.toString()});
+    CompletableFuture<OwnerDirectories> found = directories(LONG).find(SEVEN);
+    runWork();
+    assertThat(found.join().disks()).containsExactly(1, 0);
   }
 
   @Test
