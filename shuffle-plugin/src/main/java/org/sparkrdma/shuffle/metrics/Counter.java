@@ -12,7 +12,10 @@ public enum Counter {
   RDMA_BLOCKS_READ("rdma.blocks.read"),
   /** Bytes read by RDMA READ that belong to no task, such as those of broadcast variables. */
   BROADCAST_BYTES_READ("broadcast.bytes.read"),
-  /** Bytes read by RDMA READ of executors that have ended, from another one on their host. */
+  /**
+   * Bytes read by RDMA READ of executors that have ended or do not answer, from another one on
+   * their host.
+   */
   ENDED_BYTES_READ("ended.bytes.read"),
   /** RDMA READs posted. */
   RDMA_READS_POSTED("rdma.reads.posted"),
