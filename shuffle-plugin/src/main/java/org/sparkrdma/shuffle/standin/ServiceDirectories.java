@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -70,12 +69,11 @@ final class ServiceDirectories {
         }
       };
 
-  /** Guarded by this object, as the next one. */
+  /** Guarded by this object, as the next two. */
+  private int open;
+
   private long failedNs;
-
   private long pauseNs;
-
-  private final AtomicInteger open = new AtomicInteger();
 
   /**
    * @param spark Spark's own client
@@ -120,14 +118,9 @@ final class ServiceDirectories {
         new CompletableFuture<OwnerDirectories>()
             .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS);
     asked.put(owner, answer);
-    open.incrementAndGet();
-    var unused =
-        answer.whenComplete(
-            (found, failure) -> {
-              open.decrementAndGet();
-              onEnd(failure == null);
-            });
-    if (open.get() > MAX_OPEN || !threads.test(() -> ask(owner, answer))) {
+    open++;
+    var unused = answer.whenComplete((found, failure) -> onEnd(failure == null));
+    if (open > MAX_OPEN || !threads.test(() -> ask(owner, answer))) {
       answer.completeExceptionally(new IOException("too many questions, or the executor stops"));
     }
     return answer;
@@ -139,6 +132,7 @@ final class ServiceDirectories {
 
   /** Questions that fail in a pause were asked before it. */
   private synchronized void onEnd(boolean answered) {
+    open--;
     if (answered) {
       pauseNs = 0;
     } else if (!isPaused()) {
@@ -188,7 +182,7 @@ final class ServiceDirectories {
 
   private synchronized void keepLate(int owner, OwnerDirectories found) {
     asked.put(owner, CompletableFuture.completedFuture(found));
-    onEnd(true);
+    pauseNs = 0;
   }
 
   /** For each directory an own one on its mount: several there have each a part. */

@@ -33,6 +33,7 @@ import scala.Option;
 @Timeout(60)
 class ServiceDirectoriesTest {
   private static final Duration LONG = Duration.ofMinutes(1);
+  private static final long SECOND_NS = Duration.ofSeconds(1).toNanos();
   private static final int SEVEN = Locate.owner("7");
 
   @TempDir private Path root;
@@ -41,8 +42,7 @@ class ServiceDirectoriesTest {
   private final ArrayDeque<Runnable> work = new ArrayDeque<>();
 
   private final Service spark = new Service();
-  private List<Path> locals =
-      List.of(Path.of("/disk1/a"), Path.of("/disk2/a"), Path.of("/disk2/b"));
+  private Path link;
   private boolean closed;
   private long nowNs;
 
@@ -85,11 +85,14 @@ class ServiceDirectoriesTest {
   void mountDisks() throws IOException {
     Path file = root.resolve("proc/self/mountinfo");
     Files.createDirectories(file.getParent());
+    Path disk = Files.createDirectory(root.resolve("disk")).toRealPath();
+    link = Files.createSymbolicLink(root.resolve("link"), disk);
     Files.writeString(
         file,
         "22 1 0:18 / / rw - ext4 root rw\n"
             + "31 22 0:41 / /disk1 rw - xfs one rw\n"
-            + "32 22 0:42 / /disk2 rw - xfs two rw\n");
+            + "32 22 0:42 / /disk2 rw - xfs two rw\n"
+            + ("33 22 0:43 / " + disk + " rw - xfs three rw\n"));
   }
 
   /** The rest is that of this executor. */
@@ -113,7 +116,7 @@ class ServiceDirectoriesTest {
         () -> BlockManagerId.apply("1", "host", 7_337, Option.empty()),
         one -> !closed && work.add(one),
         () -> Mounts.of(new SystemFiles(root)),
-        locals,
+        List.of(Path.of("/disk1/a"), Path.of("/disk2/a"), Path.of("/disk2/b"), link),
         () -> nowNs,
         timeout);
   }
@@ -126,7 +129,8 @@ class ServiceDirectoriesTest {
 
   @Test
   void shouldAskForOneExecutorACallAndKeepTheAnswer() {
-    spark.known.put("7", new String[] {"/disk2/x", "/disk1/x", "/disk2/y", "/disk3/x"});
+    spark.known.put(
+        "7", new String[] {"/disk2/x", "/disk1/x", "/disk2/y", "/disk3/x", link.toString()});
     ServiceDirectories directories = directories(LONG);
     CompletableFuture<OwnerDirectories> first = directories.find(SEVEN);
     assertThat(spark.asked).as("on a thread that may wait").isEmpty();
@@ -135,7 +139,7 @@ class ServiceDirectoriesTest {
     assertThat(first.join().names()).containsExactly(spark.known.get("7"));
     assertThat(first.join().disks())
         .as("own directories on the same mount, in turn; none on /disk3")
-        .containsExactly(1, 0, 1, -1);
+        .containsExactly(1, 0, 1, -1, 3);
     nowNs += Duration.ofDays(1).toNanos();
     assertThat(directories.find(SEVEN)).isSameAs(first);
     directories.find(Locate.owner("0"));
@@ -144,22 +148,34 @@ class ServiceDirectoriesTest {
   }
 
   @Test
-  void shouldKeepARefusalForSecondsAndLogItOnceAtInfo() {
+  void shouldAskForNobodyForLongerAndLongerWhileQuestionsFailAndLogEachAtInfo() {
     ServiceDirectories directories = directories(LONG);
+    List<Long> askedAt = new ArrayList<>();
+    spark.connect =
+        () -> {
+          askedAt.add(nowNs / SECOND_NS);
+          nowNs += 20 * SECOND_NS;
+        };
     try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma.shuffle.standin")) {
-      for (int i = 0; i < 5; i++) {
+      for (int owner = 100; askedAt.size() < 7; owner++) {
+        nowNs += SECOND_NS;
         CompletableFuture<OwnerDirectories> refused = directories.find(SEVEN);
+        directories.find(owner);
         runWork();
         assertThat(refused).failsWithin(LONG).withThrowableThat().havingRootCause();
-        nowNs += ServiceDirectories.FIRST_PAUSE_NS / 5;
       }
-      assertThat(log.warnings()).singleElement().asString().contains("executor 7", "registered");
+      assertThat(log.warnings()).hasSize(7).first().asString().contains("executor 7", "registered");
     }
-    assertThat(spark.asked).hasSize(1);
+    assertThat(askedAt).containsExactly(1L, 31L, 71L, 131L, 231L, 411L, 731L);
     spark.known.put("7", new String[] {"/disk1/x"});
-    CompletableFuture<OwnerDirectories> later = directories.find(SEVEN);
-    runWork();
-    assertThat(later.join().names()).containsExactly("/disk1/x");
+    nowNs += Duration.ofMinutes(5).toNanos();
+    for (int i = 0; i < 2; i++) {
+      directories.find(SEVEN);
+      directories.find(Locate.owner("8"));
+      runWork();
+      nowNs += ServiceDirectories.FIRST_PAUSE_NS;
+    }
+    assertThat(spark.asked).endsWith("host:7337 7", "host:7337 8", "host:7337 8");
   }
 
   @Test
@@ -183,54 +199,6 @@ class ServiceDirectoriesTest {
     closed = true;
     CompletableFuture<OwnerDirectories> refused = directories.find(Locate.owner("8"));
     assertThat(refused).as("the executor stops").isCompletedExceptionally();
-  }
-
-  @Test
-  void shouldAskLessAndLessOftenForAnyExecutorWhileQuestionsFail() {
-    ServiceDirectories directories = directories(LONG);
-    for (long callNs : List.of(0L, Duration.ofSeconds(120).toNanos())) {
-      spark.asked.clear();
-      spark.connect = () -> nowNs += callNs;
-      long endNs = nowNs + Duration.ofHours(1).toNanos();
-      for (int i = 0; nowNs < endNs; i++) {
-        nowNs += Duration.ofSeconds(1).toNanos();
-        for (int owner = i; owner < i + 100; owner++) {
-          directories.find(1 + owner % 1_000);
-        }
-        runWork();
-      }
-      assertThat(spark.asked).as("calls of %s ns", callNs).hasSizeBetween(5, 20);
-    }
-    nowNs += Duration.ofMinutes(6).toNanos();
-    spark.known.put("7", new String[] {"/disk1/x"});
-    directories.find(SEVEN);
-    runWork();
-    CompletableFuture<OwnerDirectories> other = directories.find(Locate.owner("8"));
-    runWork();
-    assertThat(other).as("it answers again").isCompletedExceptionally();
-    assertThat(spark.asked.subList(spark.asked.size() - 2, spark.asked.size()))
-        .containsExactly("host:7337 7", "host:7337 8");
-    spark.known.put("8", new String[] {"/disk1/x"});
-    nowNs += Duration.ofSeconds(10).toNanos();
-    directories.find(Locate.owner("8"));
-    runWork();
-    assertThat(directories.find(Locate.owner("8"))).as("ten seconds later").isCompleted();
-  }
-
-  @Test
-  void shouldUseTheDiskBehindASymbolicLink() throws IOException {
-    Path disk = Files.createDirectories(root.toRealPath().resolve("disk"));
-    Path ended = Files.createDirectory(disk.resolve("ended"));
-    Path own =
-        Files.createSymbolicLink(root.resolve("own"), Files.createDirectory(disk.resolve("a")));
-    Path link = Files.createSymbolicLink(root.resolve("link"), ended);
-    Files.writeString(
-        root.resolve("proc/self/mountinfo"), "40 1 0:50 / " + disk + " rw - xfs three rw\n");
-    locals = List.of(Path.of("/"), own);
-    spark.known.put("7", new String[] {link.toString(), root.toString()});
-    CompletableFuture<OwnerDirectories> found = directories(LONG).find(SEVEN);
-    runWork();
-    assertThat(found.join().disks()).containsExactly(1, 0);
   }
 
   @Test

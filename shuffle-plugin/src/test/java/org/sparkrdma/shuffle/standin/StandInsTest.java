@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -116,23 +117,14 @@ class StandInsTest {
   void shouldFindAStandInAgainWhenMoreExecutorsHaveEndedThanAreRemembered() {
     publish("a", "5000");
     assertThat(find("0", "a", 0)).isEqualTo("5000");
-    for (int stage = 1; stage <= 3; stage++) {
-      for (int i = 0; i < 1_000; i++) {
-        driver.remove(Integer.toString(stage * 1_000 + i));
-      }
-      assertThat(find("0", "a", stage)).isEqualTo("5000");
-      assertThat(find("0", "a", stage)).as("without a query").isEqualTo("5000");
-    }
-    assertThat(driver.queries()).isEqualTo(4);
-    assertThat(find("1", "a", 4)).isEqualTo("5000");
-    for (int i = 0; i < 1_000; i++) {
-      driver.remove(Integer.toString(6_000 + i));
-    }
-    assertThat(find("2", "a", 5)).isEqualTo("5000");
+    IntStream.range(1_000, 2_000).mapToObj(Integer::toString).forEach(driver::remove);
+    assertThat(find("1", "a", 1)).isEqualTo("5000");
     driver.beSilent(true);
-    assertThat(find("0", "a", 5)).as("the driver does not answer").isEqualTo("TCP");
+    assertThat(find("0", "a", 1)).as("the driver does not answer").isEqualTo("TCP");
     driver.beSilent(false);
-    assertThat(find("0", "a", 6)).isEqualTo("5000");
+    assertThat(find("0", "a", 2)).isEqualTo("5000");
+    assertThat(find("0", "a", 2)).as("without a query").isEqualTo("5000");
+    assertThat(driver.queries()).isEqualTo(4);
   }
 
   @Test
