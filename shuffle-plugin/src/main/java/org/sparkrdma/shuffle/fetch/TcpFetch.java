@@ -19,6 +19,7 @@ public final class TcpFetch implements BlockFetchingListener {
   private final BlockManagerAddress peer;
   private final int stage;
   private final BlockFetchingListener listener;
+  private final DownloadFileManager files;
   private final boolean fallback;
 
   /** Blocks without an answer. */
@@ -32,11 +33,13 @@ public final class TcpFetch implements BlockFetchingListener {
       int stage,
       String[] blockIds,
       BlockFetchingListener listener,
+      DownloadFileManager files,
       boolean fallback) {
     this.context = context;
     this.peer = peer;
     this.stage = stage;
     this.listener = listener;
+    this.files = files;
     this.fallback = fallback;
     this.open = new LinkedHashSet<>(Arrays.asList(blockIds));
   }
@@ -44,7 +47,7 @@ public final class TcpFetch implements BlockFetchingListener {
   /**
    * Fetches blocks by Spark's client, which may connect on the caller's thread. Each gets one
    * answer, also when the client throws. Where a member of Spark is missing, Spark's client answers
-   * its listener itself.
+   * its listener itself; when this throws because of one, no block has been asked for.
    *
    * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
    * @param files for blocks that Spark wants on disk; null for memory
@@ -61,9 +64,9 @@ public final class TcpFetch implements BlockFetchingListener {
     if (blockIds.length == 0) {
       return;
     }
-    TcpFetch answers = new TcpFetch(context, peer, stage, blockIds, listener, fallback);
+    TcpFetch answers = new TcpFetch(context, peer, stage, blockIds, listener, files, fallback);
     try {
-      answers.ask(blockIds, context.missing().any() ? listener : answers, files);
+      answers.ask(blockIds, context.missing().any() ? listener : answers);
     } catch (Exception | LinkageError e) {
       // Spark's client throws checked exceptions, too.
       if (e instanceof InterruptedException) {
@@ -73,7 +76,7 @@ public final class TcpFetch implements BlockFetchingListener {
     }
   }
 
-  private void ask(String[] blockIds, BlockFetchingListener to, DownloadFileManager files) {
+  private void ask(String[] blockIds, BlockFetchingListener to) {
     context.spark().fetchBlocks(peer.host(), peer.port(), peer.executorId(), blockIds, to, files);
   }
 
@@ -107,16 +110,24 @@ public final class TcpFetch implements BlockFetchingListener {
         listener.onBlockFetchSuccess(blockId, buffer);
       }
     } catch (LinkageError e) {
-      context.missing().takeOrThrow(e);
-      // Spark's client answers its listener itself; its connection is open.
-      ask(new String[] {blockId}, listener, null);
+      askAgain(blockId, e);
     }
+  }
+
+  /** Spark's client answers its listener itself; its connection is open. */
+  private void askAgain(String blockId, LinkageError error) {
+    context.missing().takeOrThrow(error);
+    ask(new String[] {blockId}, listener);
   }
 
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
-    if (close(blockId, 0)) {
-      listener.onBlockFetchFailure(blockId, failure);
+    try {
+      if (close(blockId, 0)) {
+        listener.onBlockFetchFailure(blockId, failure);
+      }
+    } catch (LinkageError e) {
+      askAgain(blockId, e);
     }
   }
 }

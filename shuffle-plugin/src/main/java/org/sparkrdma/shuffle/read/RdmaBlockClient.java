@@ -135,7 +135,6 @@ public final class RdmaBlockClient extends BlockStoreClient {
       ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
       if (draining.get() || (reader == null && !forTasks)) {
-        open = NONE;
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
         return;
       }
@@ -145,7 +144,6 @@ public final class RdmaBlockClient extends BlockStoreClient {
         for (int i = 0; i < blockIds.length; i++) {
           context.counters().fellBack(reason);
         }
-        open = NONE;
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, mayUseRdma);
         return;
       }
@@ -161,9 +159,9 @@ public final class RdmaBlockClient extends BlockStoreClient {
         List<String> parsed = new ArrayList<>(Arrays.asList(names));
         parsed.removeAll(Set.copyOf(others));
         names = parsed.toArray(String[]::new);
-        open = names;
         String[] rest = others.toArray(String[]::new);
         TcpFetch.fetch(context, peer, task.stage(), rest, listener, null, false);
+        open = names;
       }
       if (names.length > 0) {
         FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);

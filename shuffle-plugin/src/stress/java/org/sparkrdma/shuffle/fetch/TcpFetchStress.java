@@ -32,6 +32,7 @@ public class TcpFetchStress {
           0,
           new String[] {"0"},
           answers,
+          null,
           false);
 
   /** The block has come. */

@@ -13,26 +13,30 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 public final class RecordingListener implements BlockFetchingListener {
   private final List<String> answered = new ArrayList<>();
   private final Map<String, Throwable> failures = new TreeMap<>();
-  private final BiConsumer<String, ManagedBuffer> onSuccess;
+  private final BiConsumer<String, ManagedBuffer> onAnswer;
 
   public RecordingListener() {
     this((blockId, buffer) -> {});
   }
 
-  /** Passes each block on, which the caller of the listener may release afterwards. */
-  public RecordingListener(BiConsumer<String, ManagedBuffer> onSuccess) {
-    this.onSuccess = onSuccess;
+  /**
+   * Passes each block on, which the caller of the listener may release afterwards; null for one
+   * that has failed.
+   */
+  public RecordingListener(BiConsumer<String, ManagedBuffer> onAnswer) {
+    this.onAnswer = onAnswer;
   }
 
   @Override
   public synchronized void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    onSuccess.accept(blockId, buffer);
+    onAnswer.accept(blockId, buffer);
     answered.add(blockId);
     notifyAll();
   }
 
   @Override
   public synchronized void onBlockFetchFailure(String blockId, Throwable failure) {
+    onAnswer.accept(blockId, null);
     answered.add(blockId);
     failures.put(blockId, failure);
     notifyAll();

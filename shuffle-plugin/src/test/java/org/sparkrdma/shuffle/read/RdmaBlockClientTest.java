@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -21,7 +22,7 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.shuffle.protocol.MergeStatuses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -32,6 +33,9 @@ import org.sparkrdma.shuffle.fetch.NoFiles;
 import org.sparkrdma.shuffle.fetch.ReaderBlocks;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.TcpFetch;
+import org.sparkrdma.shuffle.links.AlteredSpark;
+import org.sparkrdma.shuffle.links.AlteredSpark.Change;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.AccessFlag;
@@ -106,8 +110,10 @@ class RdmaBlockClientTest extends BlockClientFixture {
 
   /** As where the call of Spark's listener cannot be linked: it has not taken the block. */
   @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void shouldLetSparkAnswerWhatThePluginCannot(boolean up) throws InterruptedException {
+  @CsvSource({"true, 0", "false, 0", "false, 1"})
+  void shouldLetSparkAnswerWhatThePluginCannot(boolean up, int failed) throws Exception {
+    spark.failures.putAll(failed == 0 ? Map.of() : Map.of("shuffle_0_1_0", new IOException()));
+    NoFiles files = up ? null : new NoFiles();
     AtomicInteger calls = new AtomicInteger();
     RecordingListener broken =
         new RecordingListener(
@@ -120,15 +126,35 @@ class RdmaBlockClientTest extends BlockClientFixture {
     isUp = up;
     client()
         .fetchBlocks(
-            HOST, 7_337, "7", new String[] {"shuffle_0_1_0", "shuffle_0_2_0"}, broken, null);
+            HOST, 7_337, "7", new String[] {"shuffle_0_1_0", "shuffle_0_2_0"}, broken, files);
     if (up) {
       transport.requests.get(0).onFetched(0, FetchedBlock.empty());
       transport.requests.get(0).onFetched(1, FetchedBlock.empty());
     }
     assertThat(broken.awaitAnswers(2)).hasSize(2).doesNotHaveDuplicates();
-    assertThat(broken.failures()).isEmpty();
+    assertThat(broken.failures()).hasSize(failed);
     assertThat(context.missing().any()).isTrue();
     assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(up ? 1 : 0);
+    assertThat(spark.files).as("a large block is not for the memory").isSameAs(files);
+  }
+
+  /** The class loader has all of the plug-in but what asks Spark's client. */
+  @Test
+  void shouldAnswerAllOfARequestWithOtherBlocksAfterALinkageError() throws Exception {
+    try (AlteredSpark spark = new AlteredSpark(TcpFetch.class.getName(), Change.NO_CLASS)) {
+      Callable<?> test =
+          (Callable<?>) spark.loadClass(Answers.class.getName()).getConstructor().newInstance();
+      assertThat(test.call()).isEqualTo(List.of("shuffle_0_11_3", "rdd_1_2"));
+    }
+  }
+
+  /** Blocks that have an answer when the call returns. */
+  public static final class Answers extends BlockClientFixture implements Callable<List<String>> {
+    @Override
+    public List<String> call() throws InterruptedException {
+      fetch("shuffle_0_11_3", "rdd_1_2");
+      return listener.awaitAnswers(0);
+    }
   }
 
   /** Nobody sees an error on the directory's thread. */
