@@ -144,8 +144,14 @@ public final class DirectoryClient implements AutoCloseable {
   }
 
   private void sendFigures(String executorId, Map<String, Object> now) {
-    if (!now.equals(takenFigures) && isTaken(new ExecutorReport(executorId, now))) {
+    if (now.equals(takenFigures)) {
+      return;
+    }
+    if (isTaken(new ExecutorReport(executorId, now))) {
       takenFigures = now;
+    } else {
+      // RDMA may have ended on the driver.
+      endpoints.recheck();
     }
   }
 

@@ -46,6 +46,9 @@ final class DirectoryService {
   /** Whether an executor without RDMA has been logged. */
   private boolean loggedUnavailable;
 
+  /** Whether no executor has an endpoint, whatever it publishes. */
+  private boolean ended;
+
   /** The latest change of an executor; the record is empty when it was removed. */
   private record Entry(long version, Optional<ExecutorRecord> record) {}
 
@@ -69,11 +72,21 @@ final class DirectoryService {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
       case REPORT -> {
         ExecutorReport report = ExecutorReport.decode(request.get(1));
-        yield reports.test(report.executorId(), report.values());
+        // An executor whose report is not taken asks for changes.
+        yield reports.test(report.executorId(), report.values()) && !ended;
       }
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
+  }
+
+  /** RDMA has ended on the driver: executors learn that none has an endpoint, so they use TCP. */
+  synchronized void end() {
+    if (!ended) {
+      ended = true;
+      List.copyOf(entries.values())
+          .forEach(entry -> entry.record().ifPresent(record -> put(record.withoutEndpoint())));
+    }
   }
 
   /** Whether the executor has published what it has of RDMA, which it does before it reports. */
@@ -119,6 +132,10 @@ final class DirectoryService {
     entries.put(executorId, new Entry(version, record));
   }
 
+  private void put(ExecutorRecord record) {
+    put(record.executorId(), Optional.of(record));
+  }
+
   /** Executor ids are never reused, so another process is refused. */
   private Boolean publish(ExecutorRecord record) {
     Entry known = entries.get(record.executorId());
@@ -138,7 +155,7 @@ final class DirectoryService {
         return true;
       }
     }
-    put(record.executorId(), Optional.of(record));
+    put(ended ? record.withoutEndpoint() : record);
     if (record.endpoint().isEmpty() && !loggedUnavailable) {
       loggedUnavailable = true;
       LOG.warn(

@@ -93,6 +93,9 @@ public final class DriverDirectory implements AutoCloseable {
         @Override
         public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
           try {
+            if (missing.any()) {
+              service.end();
+            }
             context.reply(service.answer(message));
           } catch (IllegalArgumentException | LinkageError e) {
             // An error would end the dispatcher's thread, and the executor would wait.

@@ -33,4 +33,9 @@ record ExecutorRecord(
       String executorId, List<String> reasons, long publisher, long epoch) {
     return new ExecutorRecord(executorId, publisher, epoch, Optional.empty(), reasons);
   }
+
+  /** The same executor, whose endpoint is not for others any more. */
+  ExecutorRecord withoutEndpoint() {
+    return unavailable(executorId, reasons, publisher, epoch);
+  }
 }

@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -79,18 +81,32 @@ class DriverDirectoryTest {
     MissingLinks missing = new MissingLinks();
     BiPredicate<String, Map<String, Object>> reports =
         (executorId, values) -> {
-          throw new NoSuchMethodError("gone");
+          if (!missing.any()) {
+            throw new NoSuchMethodError("gone");
+          }
+          return true;
         };
     List<Object> report = new ArrayList<>(List.of("7", "state", "up"));
     RpcDriverCall driver = new RpcDriverCall(env.conf(), env.rpcEnv(), WAIT);
+    AtomicLong nowNs = new AtomicLong();
     try (DriverDirectory directory =
-        new DriverDirectory(env.conf(), env.rpcEnv(), "", reports, missing)) {
+            new DriverDirectory(env.conf(), env.rpcEnv(), "", reports, missing);
+        DirectoryClient reader = new DirectoryClient(driver, WAIT, nowNs::get, control)) {
+      assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
+      assertThat(reader.find("7").join()).isPresent();
       assertThatThrownBy(
               () -> driver.ask(new ArrayList<>(List.of(DirectoryService.REPORT, report))))
           .hasRootCauseInstanceOf(NoSuchMethodError.class);
       assertThat(missing.reason().orElseThrow()).contains("gone");
-      assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
-      assertThat(directory.knows("7")).isTrue();
+      assertThat(client.publish(DirectoryServiceTest.endpoint("9", 90)).join()).isTrue();
+      assertThat(directory.executors()).containsExactlyInAnyOrder("7", "9");
+      nowNs.set(TimeUnit.SECONDS.toNanos(5));
+      reader.report("8", () -> Map.of("state", "up"), () -> false);
+      control.submit(() -> {}).get();
+      control.submit(() -> {}).get();
+      assertThat(reader.find("7").join()).as("executors use TCP from then on").isEmpty();
+      assertThat(reader.find("9").join()).isEmpty();
+      assertThat(reader.endpoints().hasEnded("7")).isFalse();
     }
   }
 
