@@ -5,7 +5,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
@@ -19,6 +18,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks up what parts of the plug-in use of Spark, one member at a time, as the JVM would link it:
@@ -27,7 +28,11 @@ import java.util.function.IntConsumer;
  * Confined to one thread.
  */
 public final class LinkCheck {
-  private static final String LIST = "links.tsv";
+  private static final Logger LOG = LoggerFactory.getLogger(LinkCheck.class);
+
+  /** The list; its name also stands for all members where it cannot be read. */
+  static final String LIST = "links.tsv";
+
   private static final String CONSTRUCTOR = "<init>";
   private static final int NUMBER = 6;
 
@@ -49,13 +54,18 @@ public final class LinkCheck {
   }
 
   /**
-   * What is missing, as names for a log; empty when nothing is.
+   * What is missing, as names for a log; empty when nothing is. Where the list cannot be read,
+   * anything may be.
    *
    * @param loader of Spark and of the plug-in's classes
    */
   public static List<String> missing(ClassLoader loader, LinkPart... parts) {
+    List<String> lines = lines();
+    if (lines.isEmpty()) {
+      return List.of(LIST);
+    }
     List<String> wanted = new ArrayList<>();
-    for (String line : lines()) {
+    for (String line : lines) {
       for (LinkPart part : parts) {
         if (part.begins(line)) {
           wanted.add(line);
@@ -82,7 +92,7 @@ public final class LinkCheck {
     return List.copyOf(names);
   }
 
-  /** The lines of the list; none in a jar from which it was left out. */
+  /** The lines of the list; none where a jar has lost it or is damaged. */
   static List<String> lines() {
     List<String> lines = new ArrayList<>();
     try (InputStream file = LinkCheck.class.getResourceAsStream(LIST)) {
@@ -94,7 +104,8 @@ public final class LinkCheck {
         }
       }
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      LOG.debug("What the plug-in uses of Spark cannot be read", e);
+      lines.clear();
     }
     return lines;
   }

@@ -110,7 +110,9 @@ public final class MissingLinks {
 
   /** The reason for a WARN about members that are missing. */
   public static String describe(List<String> members) {
-    return describe("it lacks or has changed " + names(members));
+    return members.contains(LinkCheck.LIST)
+        ? "the plug-in's jar has no readable " + LinkCheck.LIST + ", with which it checks Spark"
+        : describe("it lacks or has changed " + names(members));
   }
 
   /** A few names, and the number of the others. */

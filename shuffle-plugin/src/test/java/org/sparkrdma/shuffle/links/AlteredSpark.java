@@ -21,7 +21,7 @@ import org.apache.xbean.asm9.Opcodes;
  * The class path of the test with one class of Spark altered, and the plug-in's classes once more,
  * which are linked to it.
  */
-public final class AlteredSpark extends URLClassLoader {
+public class AlteredSpark extends URLClassLoader {
   private static final String PLUG_IN = "org.sparkrdma.";
 
   /** Name of a class whose file is altered. */

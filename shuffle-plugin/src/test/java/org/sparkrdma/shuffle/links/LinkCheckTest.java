@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +12,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.ZipException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.links.AlteredSpark.Change;
 
 /** The list that the build writes, and the check, against each of its lines. */
@@ -145,6 +150,33 @@ class LinkCheckTest {
     String forwards = lines(".*\tforwards\t.*").findFirst().orElseThrow();
     try (AlteredSpark spark = new AlteredSpark(client, Change.CONCRETE)) {
       assertThat(spark.lacks(forwards)).isTrue();
+    }
+  }
+
+  /** As in a jar that was packed again, or one that changes while Spark runs. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldTakeALinkForMissingWhereTheListCannotBeRead(boolean damaged) throws Exception {
+    InputStream broken =
+        new InputStream() {
+          @Override
+          public int read() throws IOException {
+            throw new ZipException("damaged");
+          }
+        };
+    try (AlteredSpark spark =
+        new AlteredSpark("", Change.NONE) {
+          @Override
+          public InputStream getResourceAsStream(String name) {
+            InputStream list = damaged ? broken : null;
+            return name.endsWith("links.tsv") ? list : super.getResourceAsStream(name);
+          }
+        }) {
+      Class<?> type = spark.loadClass(MissingLinks.class.getName());
+      Object missing = type.getMethod("onDriver").invoke(null);
+      type.getMethod("check").invoke(missing);
+      assertThat(type.getMethod("reason").invoke(missing).toString())
+          .contains("the plug-in's jar has no readable links.tsv");
     }
   }
 }
