@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
+import org.sparkrdma.cluster.job.OtherPlugin;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.shuffle.links.LinkCheck;
@@ -96,14 +97,18 @@ class LinksIT {
     "rpc/RpcEnv.setupEndpoint,                         DRIVER,    'no RDMA, WARNs [1, 1, 1]'",
     "SparkEnv.shuffleManager,                          BOTH,      'no RDMA, WARNs [1, 1, 1]'",
     "ui/UIUtils.headerSparkPage,                       BOTH,      'no tab, WARNs [1, 0, 0]'",
+    "network/shuffle/BlockStoreClient.+added,          EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
   })
   void shouldUseSparksOwnWhereAMemberIsMissing(String member, Place place, String outcome)
       throws Exception {
-    Shown shown = run(List.of("org/apache/spark/" + member), place, PLUG_IN, "off");
+    // A method that is only added is no matter of the plug-in's own manager.
+    String plugins = member.contains("+") ? NOT_LAST : PLUG_IN;
+    Shown shown = run(List.of("org/apache/spark/" + member), place, plugins);
 
     assertThat(shown.outcome()).as(String.join("", shown.logs())).isEqualTo(outcome);
     if (place == Place.EXECUTORS) {
-      String name = Pattern.quote(member.replaceFirst(".*/", ""));
+      assertThat(shown.logs()).noneMatch(log -> log.contains("fetch by RDMA"));
+      String name = name(member);
       assertThat(shown.logs().get(0))
           .containsPattern("readBytes=0 .*tcpBytes=[1-9].*executorsWithoutRdma=.*" + name);
     }
@@ -121,12 +126,31 @@ class LinksIT {
             "org/apache/spark/SparkEnv.shuffleManager~blockingShuffleManager",
             "org/apache/spark/shuffle/ShuffleManager.shuffleBlockResolver"
                 + "()Lorg/apache/spark/shuffle/ShuffleBlockResolver;~resolver");
-    Shown shown = run(later, Place.BOTH, plugins, "off");
+    Shown shown = run(later, Place.BOTH, plugins);
 
     assertThat(shown.outcome()).isEqualTo("RDMA, WARNs [0, 0, 0] WRONG [no WARN names it]");
     assertThat(shown.logs().get(0)).contains(" tcpBytes=0 ");
     assertThat(shown.logs().get(0).contains("The shuffle manager is org.apache.spark."))
         .isEqualTo(!plugins.equals(PLUG_IN));
+  }
+
+  /** A manager that another plug-in sets, as RAPIDS does, or that the user names, as for Comet. */
+  @ParameterizedTest
+  @CsvSource({"'OTHER,OURS', ''", "'OURS,OTHER', ''", "'OURS,IDLE', MANAGER"})
+  void shouldReadByRdmaBesideAnotherPlugin(String order, String manager) throws Exception {
+    String other = OtherPlugin.Manager.class.getName();
+    String plugins =
+        order
+            .replace("OTHER", OtherPlugin.class.getName())
+            .replace("OURS,IDLE", NOT_LAST)
+            .replace("OURS", PLUG_IN);
+    String setting = manager.isEmpty() ? "spark.x=" : "spark.shuffle.manager=" + other;
+    Shown shown = run(List.of("org/apache/spark/None.noSuchMember"), Place.BOTH, plugins, setting);
+
+    assertThat(shown.outcome()).isEqualTo("RDMA, WARNs [0, 0, 0] WRONG [no WARN names it]");
+    assertThat(shown.logs().get(0)).contains(" tcpBytes=0 ", "The shuffle manager is " + other);
+    assertThat(shown.logs().subList(1, 3))
+        .allMatch(log -> log.contains("Readers of " + other + " fetch by RDMA"));
   }
 
   /** All members; one application for those of a class that the same parts of the plug-in use. */
@@ -153,8 +177,9 @@ class LinksIT {
       throws Exception {
     String plugins = parts.equals("[beside]") ? NOT_LAST : PLUG_IN;
     String broadcast = parts.equals("[broadcast]") ? "auto" : "off";
-    String outcome = run(members, place, plugins, broadcast).outcome();
-    if (outcome.equals(ABORTED) && run(members, place, "", "off").outcome().equals(ABORTED)) {
+    String setting = "spark.shuffle.rdma.broadcast.mode=" + broadcast;
+    String outcome = run(members, place, plugins, setting).outcome();
+    if (outcome.equals(ABORTED) && run(members, place, "").outcome().equals(ABORTED)) {
       outcome = "Spark itself fails";
       for (String member : members.size() > 1 ? members : List.<String>of()) {
         addRows(table, List.of(member), parts, place);
@@ -190,7 +215,7 @@ class LinksIT {
     return groups;
   }
 
-  private static Shown run(List<String> members, Place place, String plugins, String broadcast)
+  private static Shown run(List<String> members, Place place, String plugins, String... settings)
       throws Exception {
     Path own = Files.createTempDirectory(directory, "run");
     // Spark writes the logs of executors there.
@@ -202,7 +227,7 @@ class LinksIT {
     command.addAll(List.of("--jars", installation.plugIn().toString()));
     command.addAll(List.of("--conf", "spark.plugins=" + plugins));
     command.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
-    command.addAll(List.of("--conf", "spark.shuffle.rdma.broadcast.mode=" + broadcast));
+    List.of(settings).forEach(setting -> command.addAll(List.of("--conf", setting)));
     command.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
     if (place != Place.DRIVER) {
       command.addAll(List.of("--conf", "spark.executor.extraJavaOptions=" + option));
@@ -257,15 +282,16 @@ class LinksIT {
     if (warnings.stream().anyMatch(parts -> parts.size() > Set.copyOf(parts).size())) {
       wrong.add("a process WARNs twice");
     }
-    String names =
-        members.stream()
-            .map(member -> member.replaceFirst("[(~].*", "").replaceFirst(".*/", ""))
-            .map(Pattern::quote)
-            .collect(joining("|"));
+    String names = members.stream().map(LinksIT::name).collect(joining("|"));
     if (!Pattern.compile(WARN + NOT_BUILT_FOR + ".*(" + names + ")").matcher(all).find()) {
       wrong.add("no WARN names it");
     }
     String counts = warnings.stream().map(List::size).toList().toString();
     return off + ", WARNs " + counts + (wrong.isEmpty() ? "" : " WRONG " + wrong);
+  }
+
+  /** Matches what a WARN says is missing: the member, or the class that has one more. */
+  private static String name(String member) {
+    return Pattern.quote(member.replaceFirst("[(~].*|[.][+].*", "").replaceFirst(".*/", ""));
   }
 }

@@ -34,7 +34,8 @@ import org.apache.xbean.asm9.tree.MethodNode;
  * Makes another version of Spark: gives members another name, in their classes, in what overrides
  * them and in all uses of Spark and of the job, so that both work as before, also beside processes
  * without the agent. A constructor has one more parameter instead, which is null. The option is a
- * list of {@code CLASS.NAME[DESCRIPTOR][~NEW_NAME]}.
+ * list of {@code CLASS.NAME[DESCRIPTOR][~NEW_NAME]}, or {@code CLASS.+NAME} for a method that does
+ * nothing and that the class has in addition.
  */
 public final class RenamingAgent implements ClassFileTransformer {
   private static final String SPARK = "org/apache/spark/";
@@ -55,6 +56,10 @@ public final class RenamingAgent implements ClassFileTransformer {
     boolean isNamed(String used, String usedDescriptor) {
       return name.equals(used) && (descriptor.isEmpty() || descriptor.equals(usedDescriptor));
     }
+
+    boolean isAddedTo(String type) {
+      return owner.equals(type) && name.startsWith("+");
+    }
   }
 
   /** Called by the JVM. */
@@ -73,7 +78,7 @@ public final class RenamingAgent implements ClassFileTransformer {
       ClassLoader loader, String name, Class<?> type, ProtectionDomain domain, byte[] file) {
     String text = new String(file, StandardCharsets.ISO_8859_1);
     if (!CHANGED.matcher(name).matches()
-        || members.stream().noneMatch(member -> text.contains(member.name))) {
+        || members.stream().noneMatch(one -> text.contains(one.name) || one.isAddedTo(name))) {
       return null;
     }
     ClassReader reader = new ClassReader(file);
@@ -82,9 +87,20 @@ public final class RenamingAgent implements ClassFileTransformer {
     reader.accept(isInterface ? node : new SerialVersionUIDAdder(node), ClassReader.EXPAND_FRAMES);
     node.fields.forEach(field -> field.name = renamed(name, field.name, field.desc));
     node.methods.forEach(method -> rename(name, method));
+    members.stream()
+        .filter(one -> one.isAddedTo(name))
+        .forEach(one -> node.methods.add(added(one)));
     ClassWriter writer = new ClassWriter(0);
     node.accept(writer);
     return writer.toByteArray();
+  }
+
+  private static MethodNode added(Member member) {
+    MethodNode method =
+        new MethodNode(Opcodes.ACC_PUBLIC, member.name.substring(1), "()V", null, null);
+    method.instructions.add(new InsnNode(Opcodes.RETURN));
+    method.maxLocals = 1;
+    return method;
   }
 
   private void rename(String owner, MethodNode method) {

@@ -111,9 +111,10 @@ public final class LinkCheck {
   }
 
   private static String name(String[] fields) {
-    return fields.length > 3 && !fields[1].equals("forwards")
-        ? fields[2].concat(".").concat(fields[3])
-        : fields[2];
+    if (fields[1].equals("forwards")) {
+      return fields[3];
+    }
+    return fields.length > 3 ? fields[2].concat(".").concat(fields[3]) : fields[2];
   }
 
   private static boolean isStatic(String[] fields) {
