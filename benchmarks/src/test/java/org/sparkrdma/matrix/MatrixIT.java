@@ -96,6 +96,32 @@ class MatrixIT {
     }
   }
 
+  /** So that the first artefact of a later Spark joins the matrix on the day it appears. */
+  @Test
+  @Tag("nightly")
+  void shouldHaveTheLatestSparkThatMavenServes() throws Exception {
+    List<Cell> cells = Cell.all();
+    String latest = cells.get(cells.size() - 1).spark().version();
+    int patch = latest.lastIndexOf('.') + 1;
+    // In Maven's order a preview of a release is later than it.
+    String later =
+        latest.substring(0, patch) + (Integer.parseInt(latest.substring(patch)) + 1) + "-alpha";
+    Script.Outcome outcome =
+        Script.run(
+            Map.of(),
+            "mvnw",
+            "-B",
+            "-q",
+            "-f",
+            INSTALLATION.project().resolve("benchmarks/src/spark-home/pom.xml").toString(),
+            "dependency:tree",
+            "-Dspark.version=[" + later + ",)",
+            "-Dscala.binary.version=2.13");
+    assertThat(outcome.output())
+        .as("Maven serves a Spark later than " + latest + ": add it to SparkRelease")
+        .contains("No versions available for org.apache.spark:spark-sql_2.13");
+  }
+
   /** Executors of Spark 3.5 that cannot load the manager end at once and are replaced for ever. */
   @Test
   void shouldStopTheDriverWhereExecutorsOfSpark35CannotLoadTheManager() throws Exception {
