@@ -2,21 +2,21 @@
 package org.sparkrdma.shuffle.metrics;
 
 /**
- * Reason why blocks used TCP although the plug-in is on; users see the label. The comment of each
- * has its meaning and its remedy in docs/troubleshooting.md.
+ * Reason why blocks were fetched over TCP although the plug-in is on; users see the label. The
+ * comment of each has its meaning and its remedy in docs/troubleshooting.md.
  */
 public enum FallbackReason {
   /**
    * This executor has no RDMA.
    *
-   * <p>To do: Look for its WARN; {@code doctor} on that host names each cause.
+   * <p>To do: Find its WARN; {@code doctor} on that host names each cause.
    */
   UNAVAILABLE("unavailable"),
 
   /**
    * The peer has no RDMA or has ended, or the driver did not answer.
    *
-   * <p>To do: Nothing when executors end; else look for executors without RDMA.
+   * <p>To do: Nothing when executors end; otherwise find executors without RDMA.
    */
   NO_ENDPOINT("no-endpoint"),
 
@@ -30,7 +30,7 @@ public enum FallbackReason {
   /**
    * The peer refused the connection, or its proof failed.
    *
-   * <p>To do: Nothing when executors restarted; else look at the peer's log.
+   * <p>To do: Nothing when executors restarted; otherwise see the peer's log.
    */
   REFUSED("refused"),
 
@@ -44,56 +44,56 @@ public enum FallbackReason {
   CONNECT_FAILED("connect-failed"),
 
   /**
-   * The peer failed twice within a minute, and is not used for some time.
+   * The peer failed twice within a minute, so RDMA pauses for it.
    *
-   * <p>To do: Look at the WARN {@code Quarantining peer}, which has the reason.
+   * <p>To do: See the WARN {@code Quarantining peer}, which has the reason.
    */
   QUARANTINED("quarantined"),
 
   /**
    * A READ or a message completed with an error.
    *
-   * <p>To do: Look at the error counters of the port.
+   * <p>To do: Check the error counters of the port.
    */
   READ_ERROR("read-error"),
 
   /**
    * The answer or the READs took longer than {@code request.timeout}.
    *
-   * <p>To do: Look for slow disks at the peer, and for loss and congestion.
+   * <p>To do: Check for slow disks at the peer, packet loss and congestion.
    */
   TIMEOUT("timeout"),
 
   /**
    * The connection ended during the request.
    *
-   * <p>To do: Look whether the peer ended; if not, at its log.
+   * <p>To do: Check whether the peer ended; if not, see its log.
    */
   LOST_PEER("lost-peer"),
 
   /**
-   * The peer had no memory to register or copy, or the reader's share was used.
+   * The peer had no memory to register or copy, or the reader used up its share.
    *
-   * <p>To do: Raise {@code pinned.max}; where files are copied it does not help.
+   * <p>To do: Raise {@code pinned.max}; it does not help where files are copied.
    */
   PEER_BUSY("peer-busy"),
 
   /**
    * The peer had not loaded the block after half of {@code request.timeout}.
    *
-   * <p>To do: Look for slow disks at the peer; more local directories help.
+   * <p>To do: Check for slow disks at the peer; more local directories help.
    */
   PEER_OVERLOADED("peer-overloaded"),
 
   /**
    * The peer could not find or read the block.
    *
-   * <p>To do: Nothing: Spark computes lost map outputs again.
+   * <p>To do: Nothing: Spark recomputes lost map outputs.
    */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
 
   /**
-   * No receive memory for a second, too large a block, or no memory to connect.
+   * No receive memory for a second, a block too large, or no memory to connect.
    *
    * <p>To do: Raise {@code pinned.max}, or use more partitions.
    */
@@ -109,7 +109,7 @@ public enum FallbackReason {
   /**
    * The recorded checksum did not match, and TCP delivered the same bytes.
    *
-   * <p>To do: Where it repeats, check the disk and the memory of the peer.
+   * <p>To do: If it repeats, check the disk and the memory of the peer.
    */
   CHECKSUM_UNUSABLE("checksum-unusable"),
 
@@ -130,7 +130,7 @@ public enum FallbackReason {
   /**
    * The executor was stopping, or had lost its device, port or agent.
    *
-   * <p>To do: Nothing when the executor ended; else look at its log.
+   * <p>To do: Nothing when the executor ended; otherwise see its log.
    */
   STOPPED("stopped");
 

@@ -19,113 +19,111 @@ public enum ShuffleSetting {
       "mode",
       "auto",
       ValueType.choice("auto", "required", "off"),
-      "Controls whether blocks use RDMA: `auto` where it can be used, `required`, or "
-          + "`off`. Use `off` to exclude RDMA as a cause, `required` to test without TCP."),
+      "Controls whether blocks are fetched over RDMA: `auto` where possible, `required`, or "
+          + "`off`. Use `off` to rule out RDMA as a cause, `required` to test without TCP."),
   /** Whether executors check their machine. */
   DOCTOR(
       Scope.PUBLIC,
       "doctor",
       "false",
       ValueType.flag(),
-      "Controls whether each executor checks its host at its start and reports to the "
-          + "driver's log. Set it to `true` for the first application on a cluster."),
+      "Controls whether each executor checks its host when it starts and reports to the driver's "
+          + "log. Turn it on for the first application on a cluster."),
   /** Which verbs engine. */
   ENGINE(
       Scope.PUBLIC,
       "engine",
       "auto",
       ValueType.text("auto, or an engine's name"),
-      "Controls which engine is used: `ibverbs`, `disni`, `soft`; `auto` takes "
-          + "`ibverbs`. Name `disni` to use DiSNI, or `soft` for a test on one host."),
+      "Controls which verbs engine is used: `ibverbs`, `disni` or `soft`; `auto` means `ibverbs`. "
+          + "Choose `disni` to use DiSNI, `soft` to test on one host without a card."),
   /** Which devices. */
   DEVICE(
       Scope.PUBLIC,
       "device",
       "auto",
       ValueType.text("auto, or device names separated by commas"),
-      "Controls which RDMA devices may be used, as names separated by commas. Set it "
-          + "when a host has cards that must not carry the shuffle."),
+      "Controls which RDMA devices may be used, as names separated by commas. Set it when a host "
+          + "has cards that must not carry shuffle traffic."),
   /** Whether a router joins the subnets of a host's devices. */
   RAILS_ROUTED(
       Scope.PUBLIC,
       "rails.routed",
       "false",
       ValueType.flag(),
-      "Controls whether executors of a host are spread over cards in different subnets. "
-          + "Set it to `true` only where a router joins these subnets."),
+      "Controls whether executors of a host are spread over cards in different subnets. Set it to "
+          + "`true` only where a router connects these subnets."),
   /** Which entry of the GID table. */
   GID_INDEX(
       Scope.PUBLIC,
       "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
-      "Controls the index of the GID whose address is used, as `ibv_devinfo -v` lists "
-          + "it. Set it when `listen.address` cannot select the address."),
+      "Controls the index of the GID to use, as listed by `ibv_devinfo -v`. Set it when "
+          + "`listen.address` cannot select the right address."),
   /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
       Scope.PUBLIC,
       "listen.address",
       "auto",
       ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
-      "Controls where RDMA listens: an address, an interface or a network such as "
-          + "10.1.0.0/16. Set a network when a port or host has addresses in several "
-          + "subnets."),
+      "Controls where RDMA listens: an address, an interface, or a network such as 10.1.0.0/16. "
+          + "Set a network when a port or host has addresses in several subnets."),
   /** Port to listen on. */
   LISTEN_PORT(
       Scope.PUBLIC,
       "listen.port",
       "0",
       ValueType.count(0, 65_535),
-      "Controls the port of the RDMA listener; 0 takes a free one. Set it for a "
-          + "firewall with iWARP and one executor per host."),
+      "Controls the port of the RDMA listener; 0 picks a free one. Set it when a firewall must "
+          + "pass iWARP, with one executor per host."),
   /** The one account of pinned memory. */
   PINNED_MAX(
       Scope.PUBLIC,
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes("1m", "16t").orDerived(),
-      "Controls the maximum memory that an executor pins, all uses included. Raise it "
-          + "when many blocks use TCP with `pool-empty`, or with `peer-busy` where files are not"
-          + " copied."),
+      "Controls the most memory that an executor pins, for all uses together. Raise it when many "
+          + "blocks fall back with `pool-empty`, or with `peer-busy` where files are not copied."),
   /** Ways of serving. */
   SERVE(
       Scope.PUBLIC,
       "serve",
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
-      "Controls how blocks are served: `auto`, `window` (register files), `copy`, or "
-          + "`odp`. Set `copy` when registered files cause errors of the file system."),
+      "Controls how blocks are served: `auto`, `window` (register the files), `copy`, or `odp`. "
+          + "Set `copy` when registered files cause file system errors."),
   /** Bytes of READs posted. */
   READS_BYTES_MAX(
       Scope.PUBLIC,
       "reads.bytes.max",
       ValueType.DERIVED,
       ValueType.bytes("8k", "16t").orDerived(),
-      "Controls the bytes of READs that an executor has posted at once; `auto` is 32 MiB. "
-          + "Reduce it when switches report congestion towards readers."),
+      "Controls how many bytes of READs an executor keeps in flight; `auto` is 32 MiB. Lower it "
+          + "when switches report congestion towards readers."),
   /** Order of a device's writes. */
   RELAXED_ORDERING(
       Scope.PUBLIC,
       "relaxed.ordering",
       "false",
       ValueType.flag(),
-      "Controls whether the card may write received blocks in any order. Set it to "
-          + "`true` when `ib_read_bw` is slower with `--disable_pcie_relaxed`."),
+      "Controls whether the card may write received blocks in any order. Set it to `true` when "
+          + "`ib_read_bw` gets slower with `--disable_pcie_relaxed`."),
   /** Receive memory. */
   POOL_MAX(
       Scope.INTERNAL,
       "pool.max",
       ValueType.DERIVED,
       ValueType.bytes("64k", "16t").orDerived(),
-      "Controls the maximum receive memory, by default half of `pinned.max`. Raise it on executors "
-          + "that read much and serve little."),
+      "Controls the maximum receive memory, by default half of `pinned.max`. Raise it on "
+          + "executors that read a lot and serve little."),
   /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
       Scope.PUBLIC,
       "connect.timeout",
       "5s",
       ValueType.duration("10ms", "10min"),
-      "Controls how long blocks wait for a connection before they use TCP. Raise it on "
+      "Controls how long blocks wait for a connection before they fall back to TCP. Raise it on "
           + "very busy hosts."),
   /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
@@ -133,31 +131,31 @@ public enum ShuffleSetting {
       "request.timeout",
       "30s",
       ValueType.duration("10ms", "30min"),
-      "Controls how long a request or its READs may take before its blocks use TCP. "
-          + "Raise it when `timeout` counts while disks of servers are busy."),
+      "Controls how long a request or its READs may take before its blocks fall back to TCP. "
+          + "Raise it when `timeout` is counted while disks of servers are busy."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
       Scope.PUBLIC,
       "ack.timeout",
       "500ms",
       ValueType.duration("1ms", "60s"),
-      "Controls how long the card waits for an acknowledgement before it repeats a "
-          + "packet. Raise it when connections break under congestion."),
+      "Controls how long the card waits for an acknowledgement before it retransmits a packet. "
+          + "Raise it when connections break under congestion."),
   /** Marking of packets. */
   TOS(
       Scope.PUBLIC,
       "tos",
       ValueType.DERIVED,
       ValueType.count(0, 255).orDerived(),
-      "Controls the traffic class of RDMA packets, four times the DSCP; `auto` is the host's "
-          + "default. Set it to the value for which your network is configured."),
+      "Controls the traffic class of RDMA packets, four times the DSCP; `auto` keeps the host's "
+          + "default. Set it to the value your network is configured for."),
   /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
       Scope.INTERNAL,
       "idle.timeout",
       "60s",
       ValueType.duration("100ms", "1d"),
-      "Controls how long an unused connection stays open, at least, and unused memory stays "
+      "Controls how long, at least, an unused connection stays open and unused memory stays "
           + "registered. Raise it for interactive sessions with pauses between queries."),
   /** Longest quarantine. */
   QUARANTINE_MAX(
@@ -165,40 +163,41 @@ public enum ShuffleSetting {
       "quarantine.max",
       "60s",
       ValueType.duration("1ms", "1d"),
-      "Controls the longest time that a peer is quarantined after failures. Raise it when attempts "
-          + "to connect disturb the network."),
+      "Controls the longest quarantine of a peer after failures. Raise it when connection "
+          + "attempts disturb the network."),
   /** Connections at once. */
   CONNECTIONS_MAX(
       Scope.PUBLIC,
       "connections.max",
       "1024",
       ValueType.count(1, 65_536),
-      "Controls the maximum number of connections in each direction. Raise it above the "
-          + "number of executors of the application."),
+      "Controls the maximum number of connections in each direction. Raise it above the number of "
+          + "executors of the application."),
   /** Whether checksums are verified. */
   VERIFY(
       Scope.PUBLIC,
       "verify",
       "true",
       ValueType.flag(),
-      "Controls whether blocks are verified with Spark's checksums. Set it to `false` "
-          + "only to measure."),
+      "Controls whether blocks are verified against Spark's checksums. Set it to `false` only for "
+          + "measurements."),
   /** Whether broadcast variables come along a pipeline. */
   BROADCAST_MODE(
       Scope.PUBLIC,
       "broadcast.mode",
       "off",
       ValueType.choice("off", "auto", "tcp"),
-      "Controls whether large broadcast variables come from executor to executor: `auto` by READs, "
-          + "`tcp` the same way over Spark's TCP, or `off`. Use `tcp` to measure what READs gain."),
+      "Controls whether large broadcast variables travel from executor to executor: `auto` with "
+          + "READs, `tcp` the same way over Spark's TCP, or `off`. Use `tcp` to measure what READs "
+          + "gain."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
       Scope.PUBLIC,
       "fabric.trusted",
       "false",
       ValueType.flag(),
-      "Controls whether RDMA is used where other hosts of its network could read "
-          + "blocks. Set it to `true` only when every host there is trusted.");
+      "Controls whether RDMA is used on a network where other hosts could read blocks. Set it to "
+          + "`true` only when every host there is trusted.");
 
   /** Every key begins with it. */
   public static final String PREFIX = "spark.shuffle.rdma.";

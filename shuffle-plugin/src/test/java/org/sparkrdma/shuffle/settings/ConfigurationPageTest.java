@@ -39,12 +39,11 @@ class ConfigurationPageTest {
 
         <!-- Generated from the settings in the code by ConfigurationPageTest; do not edit. -->
 
-        No key is required. Set one as any key of Spark, for example by `--conf spark.shuffle.rdma.mode=off`.
-        The driver checks all keys when the application starts. An unknown key or a wrong value ends it;
-        the error names the key and the allowed values.
+        No key is required. Set one like any Spark key: `--conf spark.shuffle.rdma.mode=off`.
+        The driver checks all keys when the application starts. An unknown key or a wrong value stops it with
+        an error that names the key and the allowed values.
 
-        Bytes have a unit (`512m`, `4g`), and so have times (`500ms`, `30s`). All keys begin with
-        `spark.shuffle.rdma.`.
+        Bytes and times have a unit (`512m`, `4g`; `500ms`, `30s`). All keys begin with `spark.shuffle.rdma.`.
 
         | Key | Default | Controls | Change |
         |---|---|---|---|
@@ -65,10 +64,10 @@ class ConfigurationPageTest {
     page.append(
         """
 
-        Every other key under this prefix is internal: it may change in any version. Keys of SparkRDMA are
+        Every other key under this prefix is internal and may change in any version. Keys of SparkRDMA are
         accepted without effect ([replacements](migration.md#key-by-key)).
 
-        For more about single keys see:
+        More about single keys:
 
         - `device`, `listen.address`, `rails.routed`: [several cards](networks.md#several-cards-in-a-host)
         - `tos`: [RoCE](networks.md#roce); `ack.timeout`: [lost packets](networks.md#lost-packets)
