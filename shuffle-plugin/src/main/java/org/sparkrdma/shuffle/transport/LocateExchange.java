@@ -45,6 +45,10 @@ final class LocateExchange {
   private final long timeoutNs;
   private final Locate.Encoder locate = new Locate.Encoder();
   private final Located.Decoder located = new Located.Decoder();
+
+  /** The message that {@link #located} answers, also when its receive has another message. */
+  private OutMessage answered;
+
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private long ids;
   private long[] leases = new long[4];
@@ -207,15 +211,12 @@ final class LocateExchange {
     return batch;
   }
 
-  private OutMessage answered() {
-    return messages[(int) (located.requestId() & 1)];
-  }
-
   /** The blocks of the LOCATE that is answered. */
   private BlockRead[] asked() {
+    answered = messages[(int) (located.requestId() & 1)];
     sends.lock();
     try {
-      BlockRead[] asked = answered().blocks(located.requestId());
+      BlockRead[] asked = answered.blocks(located.requestId());
       if (asked == null) {
         throw new MalformedMessageException("bad LOCATED: unknown requestId");
       }
@@ -227,7 +228,7 @@ final class LocateExchange {
 
   /** The answer was read, and its receive is posted again. */
   void endAnswer(long nowNs) {
-    context.connections().onLocated(nowNs - free(answered()));
+    context.connections().onLocated(nowNs - free(answered));
   }
 
   private long free(OutMessage message) {

@@ -310,6 +310,38 @@ class PausedReadsTest {
     }
   }
 
+  private static byte[] busy(long requestId) {
+    ByteBuffer out = ByteBuffer.allocate(MessageBuffers.MESSAGE_BYTES);
+    Located.Encoder answer = new Located.Encoder().begin(out, requestId, 0);
+    answer.byTcp(0, Located.Kind.BUSY);
+    return Arrays.copyOf(out.array(), answer.finish(0, 0));
+  }
+
+  /** The third answer overwrites the first one as soon as its receive is posted again. */
+  @Test
+  void shouldAnswerEachBlockOfAPeerThatSendsMoreAnswersThanItWasAsked() throws Exception {
+    start(1, BLOCK_BYTES);
+    List<Long> ids = new ArrayList<>();
+    fetch(executor(1), 1);
+    awaitAnswers(LIMIT_NS);
+    fabric.run(10 * MS);
+    executor(1).pause();
+    fabric.changeMessages(
+        message -> {
+          ids.add(Locate.decode(ByteBuffer.wrap(message)).requestId());
+          return message;
+        });
+    fetch(executor(1), 1);
+    fetch(executor(1), 1);
+    fabric.run(MS);
+    VirtualConnection own = (VirtualConnection) all(ReadConnection.class).get(0).connection;
+    own.deliver(busy(ids.get(0)));
+    own.deliver(busy(ids.get(0)));
+    own.deliver(busy(ids.get(1)));
+    awaitAnswers(LIMIT_NS);
+    assertEnded();
+  }
+
   /** The first answer leaves out half of its first block, and all others. */
   @Test
   void shouldLocateWhatAnAnswerLeavesOutWithTheReleaseOfItsLease() throws Exception {

@@ -362,7 +362,8 @@ final class VirtualConnection implements Connection {
     public void close() {}
   }
 
-  private void deliver(byte[] message) {
+  /** A message arrives at this end. */
+  void deliver(byte[] message) {
     if (!closed && pair != null) {
       pair.deliver(message);
     }
