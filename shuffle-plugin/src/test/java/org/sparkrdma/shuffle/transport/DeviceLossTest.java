@@ -184,7 +184,8 @@ class DeviceLossTest extends ScriptedExecutors {
       connectAndClose(() -> library.limit("removed", 1));
 
       assertThat(library.outstanding()).as("objects left in the process").isZero();
-      assertThat(eventDescriptors()).as("descriptors").isEqualTo(before);
+      // Those of earlier tests may end meanwhile.
+      assertThat(eventDescriptors()).as("descriptors").isLessThanOrEqualTo(before);
       assertThat(log.warnings()).noneMatch(line -> line.startsWith(NOT_RELEASED));
     }
   }
