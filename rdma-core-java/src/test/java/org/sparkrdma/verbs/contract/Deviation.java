@@ -51,7 +51,11 @@ public enum Deviation {
    * An overrun completion queue loses completions without a report: DiSNI does not pass on
    * asynchronous events.
    */
-  OVERRUN_IS_NOT_REPORTED;
+  OVERRUN_IS_NOT_REPORTED,
+  /** Each request that is posted is an object: DiSNI takes lists of requests. */
+  POSTING_ALLOCATES,
+  /** The MTU of a port is not known: DiSNI does not query ports. */
+  MTU_IS_UNKNOWN;
 
   /** The soft engine. */
   public static final Set<Deviation> OF_SOFT =
@@ -87,7 +91,11 @@ public enum Deviation {
 
   /** DiSNI, in addition to those of the transport. */
   public static final Set<Deviation> OF_DISNI =
-      Set.of(OVERRUN_IS_NOT_REPORTED, QUEUE_PAIRS_END_THEIR_CONNECTION);
+      Set.of(
+          OVERRUN_IS_NOT_REPORTED,
+          QUEUE_PAIRS_END_THEIR_CONNECTION,
+          POSTING_ALLOCATES,
+          MTU_IS_UNKNOWN);
 
   /**
    * The deviations that a device may have. A card has none of those of the soft drivers: one that
