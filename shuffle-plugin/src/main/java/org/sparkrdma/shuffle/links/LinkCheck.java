@@ -34,9 +34,8 @@ public final class LinkCheck {
   static final String LIST = "links.tsv";
 
   private static final String CONSTRUCTOR = "<init>";
-  private static final int NUMBER = 6;
 
-  /** Written by the build; calls the instance method with a number on null. */
+  /** Written by the build; calls the instance method of a line with its number on null. */
   private static final String PROBE = "org.sparkrdma.shuffle.links.LinkedMembers";
 
   private final ClassLoader loader;
@@ -85,14 +84,18 @@ public final class LinkCheck {
     for (String line : lines) {
       String[] fields = line.split("\t", -1);
       // Several parts may use a member.
-      if (seen.add(line.substring(fields[0].length())) && !isThere(fields)) {
+      if (seen.add(line.substring(fields[0].length(), line.lastIndexOf('\t')))
+          && !isThere(fields)) {
         names.add(name(fields));
       }
     }
     return List.copyOf(names);
   }
 
-  /** The lines of the list; none where a jar has lost it or is damaged. */
+  /**
+   * The lines of the list, with their number as last field; none where a jar has lost it or is
+   * damaged.
+   */
   static List<String> lines() {
     List<String> lines = new ArrayList<>();
     try (InputStream file = LinkCheck.class.getResourceAsStream(LIST)) {
@@ -100,7 +103,7 @@ public final class LinkCheck {
         BufferedReader reader =
             new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8));
         for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-          lines.add(line);
+          lines.add(line.concat("\t").concat(Integer.toString(lines.size())));
         }
       }
     } catch (IOException e) {
@@ -114,7 +117,7 @@ public final class LinkCheck {
     if (fields[1].equals("forwards")) {
       return fields[3];
     }
-    return fields.length > 3 ? fields[2].concat(".").concat(fields[3]) : fields[2];
+    return fields.length > 4 ? fields[2].concat(".").concat(fields[3]) : fields[2];
   }
 
   private static boolean isStatic(String[] fields) {
@@ -125,14 +128,14 @@ public final class LinkCheck {
     try {
       Class<?> type = Class.forName(fields[2], false, loader);
       return switch (fields[1]) {
-        case "class" -> !type.isInterface() && !Modifier.isFinal(type.getModifiers());
-        case "interface" -> type.isInterface();
         case "own" -> isComplete(type);
         case "named" -> hasNamed(type, fields[3], Set.of(fields[4].split(",", -1)));
         case "forwards" -> forwards(type, Class.forName(fields[3], false, loader));
         case "field" -> hasField(type, fields);
         case "method", "interface-method" ->
-            fields.length > NUMBER ? isLinked(type, fields) : isDeclared(type, fields);
+            isStatic(fields) || fields[3].equals(CONSTRUCTOR)
+                ? isDeclared(type, fields)
+                : isLinked(type, fields);
         default -> Modifier.isPublic(type.getModifiers());
       };
     } catch (ReflectiveOperationException | TypeNotPresentException | LinkageError e) {
@@ -153,7 +156,7 @@ public final class LinkCheck {
       probe = (IntConsumer) linked.getDeclaredConstructor().newInstance();
     }
     try {
-      probe.accept(Integer.parseInt(fields[NUMBER]));
+      probe.accept(Integer.parseInt(fields[6]));
       return false;
     } catch (NullPointerException e) {
       return true;
