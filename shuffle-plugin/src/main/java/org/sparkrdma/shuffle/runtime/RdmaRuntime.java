@@ -277,6 +277,8 @@ public final class RdmaRuntime implements AutoCloseable {
       published.countDown();
     }
     directory.reportSoon();
+    String engine = started.transport().endpoint().engine();
+    tcp.tryRun(FetchClasses.class.getName(), () -> FetchClasses.load(engine));
   }
 
   private void onFailedStart(List<String> reasons) {
