@@ -55,7 +55,7 @@ final class FetchClasses {
     LOG.debug("Classes are loaded: number={} us={}", loaded, (System.nanoTime() - startNs) / 1_000);
   }
 
-  private static int load(Path file, String engine) throws IOException, ClassNotFoundException {
+  static int load(Path file, String engine) throws IOException, ClassNotFoundException {
     int loaded = 0;
     try (JarFile jar = new JarFile(file.toFile())) {
       for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
