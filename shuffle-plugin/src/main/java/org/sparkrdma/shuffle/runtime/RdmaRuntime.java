@@ -27,6 +27,7 @@ import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
+import org.sparkrdma.shuffle.fetch.FetchClasses;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.links.MissingLinks;
