@@ -133,7 +133,7 @@ public final class LinkCheck {
         case "forwards" -> forwards(type, Class.forName(fields[3], false, loader));
         case "field" -> hasField(type, fields);
         case "method", "interface-method" ->
-            isStatic(fields) || fields[3].equals(CONSTRUCTOR)
+            (isStatic(fields) || fields[3].equals(CONSTRUCTOR))
                 ? isDeclared(type, fields)
                 : isLinked(type, fields);
         default -> Modifier.isPublic(type.getModifiers());
