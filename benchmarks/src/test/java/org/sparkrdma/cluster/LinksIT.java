@@ -229,6 +229,8 @@ class LinksIT {
     command.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
     List.of(settings).forEach(setting -> command.addAll(List.of("--conf", setting)));
     command.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
+    // On a busy machine one executor alone could run all tasks, and no block would be remote.
+    command.addAll(List.of("--conf", "spark.scheduler.minRegisteredResourcesRatio=1"));
     if (place != Place.DRIVER) {
       command.addAll(List.of("--conf", "spark.executor.extraJavaOptions=" + option));
     }
