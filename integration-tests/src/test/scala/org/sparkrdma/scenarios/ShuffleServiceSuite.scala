@@ -126,7 +126,7 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     }
     val answer = Future(FaultJob.answer(last))
     for (stage <- 0 until shuffles) {
-      SparkInternals.awaitExecutors(cluster.sc, Executors)
+      awaitBusy(cluster)
       Files.createFile(files.resolve(s"begin$stage"))
       eventually(assert(SparkInternals.executorIds(cluster.sc).size === 2))
       Files.createFile(files.resolve(s"end$stage"))
@@ -198,6 +198,13 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     }
   }
 
+  /** An executor that has not run a task ends without map outputs. */
+  private def awaitBusy(cluster: SparkCluster): Unit = eventually {
+    val status = cluster.sc.statusTracker
+    val stages = status.getActiveStageIds().flatMap(status.getStageInfo(_))
+    assert(stages.map(_.numActiveTasks).sum === Executors)
+  }
+
   /** Runs a job's map stage on four executors, of which dynamic allocation ends two. */
   private def allocated()(
       body: (SparkCluster, ShuffleService, RDD[(Int, Array[Byte])]) => Unit
@@ -218,7 +225,7 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
         val shuffled =
           ShuffleServiceSuite.held(maps, job.reducers, begin.toString, begin.toString)
         val first = Future(FaultJob.answer(shuffled))
-        SparkInternals.awaitExecutors(cluster.sc, Executors)
+        awaitBusy(cluster)
         Files.createFile(begin)
         assert(Await.result(first, Duration(120, "s")) === expected)
         eventually(assert(SparkInternals.executorIds(cluster.sc).size === 2))
