@@ -80,9 +80,8 @@ public final class EndpointCache {
     }
     if (endpoint == null || endpoint.isEmpty()) {
       recheck();
-      return CompletableFuture.completedFuture(Optional.empty());
     }
-    return CompletableFuture.completedFuture(endpoint);
+    return CompletableFuture.completedFuture(endpoint == null ? Optional.empty() : endpoint);
   }
 
   /**
