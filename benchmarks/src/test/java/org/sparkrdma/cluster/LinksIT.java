@@ -101,7 +101,7 @@ class LinksIT {
   })
   void shouldUseSparksOwnWhereAMemberIsMissing(String member, Place place, String outcome)
       throws Exception {
-    // A method that is only added is no matter of the plug-in's own manager.
+    // A method that Spark's client has in addition matters most where the plug-in replaces it.
     String plugins = member.contains("+") ? NOT_LAST : PLUG_IN;
     Shown shown = run(List.of("org/apache/spark/" + member), place, plugins);
 

@@ -88,7 +88,7 @@ public enum FallbackReason {
   /**
    * The peer could not find or read the block.
    *
-   * <p>To do: Nothing: Spark recomputes lost map outputs.
+   * <p>To do: Nothing: TCP brings the block, or Spark recomputes lost map outputs.
    */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
 
