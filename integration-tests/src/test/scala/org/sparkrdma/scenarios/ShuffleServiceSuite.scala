@@ -188,12 +188,15 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   ) {
     allocated() { (cluster, _, shuffled) =>
       def live = cluster.sc.parallelize(0 until 20, 20).map(_ => ProcessHandle.current().pid())
-      def killOnce(pid: Long) =
-        cluster.sc.addSparkListener(new ExecutorKiller(pid, afterReducers = 2))
-      killOnce(live.first())
-      assert(FaultJob.answer(shuffled) === expected)
-      live.distinct().collect().foreach(killOnce)
-      assert(FaultJob.answer(shuffled) === expected)
+      def answersWhileKilled(pids: Array[Long]): Unit = {
+        val killers = pids.map(new ExecutorKiller(_, afterReducers = 2))
+        killers.foreach(cluster.sc.addSparkListener(_))
+        assert(FaultJob.answer(shuffled) === expected)
+        assert(killers.forall(_.fired))
+        assert(!pids.exists(ProcessHandle.of(_).map[Boolean](_.isAlive).orElse(false)))
+      }
+      answersWhileKilled(Array(live.first()))
+      answersWhileKilled(live.distinct().collect())
       assert(FaultJob.answer(shuffled) === expected)
     }
   }

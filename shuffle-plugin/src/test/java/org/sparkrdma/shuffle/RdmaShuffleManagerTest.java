@@ -95,6 +95,21 @@ class RdmaShuffleManagerTest {
     }
   }
 
+  /** Another attempt may then read all of them: no record is given twice. */
+  @Test
+  void shouldFailTheAttemptWhereAMemberIsFoundMissingAfterARecord() {
+    BrokenSerializer.place = "readKey";
+    ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      var pairs = spark.parallelize(NUMBERS, 3).mapToPair(number -> new Tuple2<>(number, number));
+      ShuffledRDD<Integer, Integer, Integer> shuffled =
+          new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
+      var read = shuffled.setSerializer(new BrokenSerializer()).toJavaRDD().map(Tuple2::_2);
+      assertThatThrownBy(read::collect).hasMessageContaining("NoSuchMethodError: gone");
+      assertThat(read.collect()).containsExactlyInAnyOrderElementsOf(NUMBERS);
+    }
+  }
+
   /** Fails in the plug-in's reader only, as where Spark lacks a member. */
   public static final class BrokenSerializer extends JavaSerializer {
     private static volatile String place;
@@ -125,7 +140,28 @@ class RdmaShuffleManagerTest {
         @Override
         public DeserializationStream deserializeStream(InputStream stream) {
           failIn("deserializeStream");
-          return super.deserializeStream(stream);
+          DeserializationStream read = super.deserializeStream(stream);
+          return new DeserializationStream() {
+            private int keys;
+
+            @Override
+            public <T> T readKey(ClassTag<T> type) {
+              if (keys++ > 0) {
+                failIn("readKey");
+              }
+              return readObject(type);
+            }
+
+            @Override
+            public <T> T readObject(ClassTag<T> type) {
+              return read.readObject(type);
+            }
+
+            @Override
+            public void close() {
+              read.close();
+            }
+          };
         }
       };
     }
