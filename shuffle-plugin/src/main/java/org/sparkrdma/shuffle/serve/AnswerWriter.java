@@ -16,14 +16,11 @@ import org.sparkrdma.shuffle.wire.Located;
  * loads any more or at its deadline. Confined to the agent.
  *
  * <p>An answer may leave out blocks, or the rest of one: because the message is full, because it
- * has located {@value #MAX_ANSWER_BYTES} bytes, or because memory is full, perhaps of this answer's
- * own ranges. It then has at least one extent, and the reader requests the rest again. A block that
- * is missing otherwise is answered with "fetch by TCP".
+ * has located {@value Located#MAX_LOCATED_BYTES} bytes, or because memory is full, perhaps of this
+ * answer's own ranges. It then has at least one extent, and the reader requests the rest again. A
+ * block that is missing otherwise is answered with "fetch by TCP".
  */
 final class AnswerWriter {
-  /** Enough for a request of Spark's usual size. */
-  static final long MAX_ANSWER_BYTES = 64L << 20;
-
   private final IndexCache outputs;
   private final FileWindows windows;
   private final CopyPool copies;
@@ -195,7 +192,7 @@ final class AnswerWriter {
     recorded.begin(map, first, last, at);
     while (at < end) {
       int room = answer.roomForSums();
-      if (room < 0 || placedBytes >= MAX_ANSWER_BYTES) {
+      if (room < 0 || placedBytes >= Located.MAX_LOCATED_BYTES) {
         return Result.FULL;
       }
       ExtentChecksums sums = recorded;
@@ -237,7 +234,7 @@ final class AnswerWriter {
 
   /**
    * Begins to load what is missing of a block, and keeps what is there until the answer, which
-   * locates at most {@link #MAX_ANSWER_BYTES}.
+   * locates at most {@link Located#MAX_LOCATED_BYTES}.
    */
   void load(OpenLocate waiting, int block, long timeNs) {
     Locate request = waiting.request();
@@ -258,7 +255,7 @@ final class AnswerWriter {
     long start = map.offset(request.startReduceId(block));
     long end = map.offset(last);
     long at = start + Math.min(request.startOffset(block), end - start);
-    while (at < end && waiting.wantedBytes() < MAX_ANSWER_BYTES) {
+    while (at < end && waiting.wantedBytes() < Located.MAX_LOCATED_BYTES) {
       if (computes(request, block, map)) {
         waiting.keep(outputs.sums(output, start, end, at), block, 0);
       }

@@ -205,8 +205,7 @@ final class LocateExchange {
         block.sendToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
-      boolean full = answer.capacity() - answer.limit() < Located.EXTENT_BYTES + Located.SUM_BYTES;
-      checkAgainstRequest(asked, batch, full, nowNs);
+      checkAgainstRequest(asked, batch, answer.capacity() - answer.limit(), nowNs);
     }
     return batch;
   }
@@ -243,10 +242,10 @@ final class LocateExchange {
   /**
    * Reads an answer that begins.
    *
-   * @param full whether it has no room for another extent. Another one that leaves out something
-   *     lacks memory, perhaps that of its own lease: what it leaves out waits for the end of that
+   * @param roomBytes that its message has left
    */
-  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, boolean full, long nowNs) {
+  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
+    long bytes = 0;
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
@@ -257,6 +256,7 @@ final class LocateExchange {
       current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
+        bytes += located.lengthBytes();
         checkAndRead(asked[next], batch, nowNs);
       } else {
         sendToTcp(asked[next], located.kind());
@@ -265,6 +265,9 @@ final class LocateExchange {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no extent");
     }
+    // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
+    boolean full =
+        roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
         asked[i].awaitReads(batch);
