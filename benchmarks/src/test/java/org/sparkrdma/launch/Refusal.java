@@ -14,14 +14,15 @@ public final class Refusal {
   private Refusal() {}
 
   /** Executes the command, which must refuse the arguments. */
-  public static String of(CommandLine command, String... arguments) {
+  public static String of(Class<?> command, String... arguments) {
+    CommandLine line = ClusterCommand.commandLine(command);
     List<String> sentences = new ArrayList<>();
-    command.setParameterExceptionHandler(
+    line.setParameterExceptionHandler(
         (problem, all) -> {
           sentences.add(problem.getMessage());
           return MISUSE;
         });
-    assertThat(command.execute(arguments)).isEqualTo(MISUSE);
+    assertThat(line.execute(arguments)).isEqualTo(MISUSE);
     assertThat(sentences).hasSize(1);
     return sentences.get(0);
   }

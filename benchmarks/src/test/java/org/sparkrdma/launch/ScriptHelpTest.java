@@ -18,7 +18,6 @@ import org.sparkrdma.benchmarks.transfer.TransferCommand;
 import org.sparkrdma.matrix.MatrixCommand;
 import org.sparkrdma.quickstart.Quickstart;
 import org.sparkrdma.soak.Soak;
-import picocli.CommandLine;
 
 /** The help in a script has the options of its command. */
 @Timeout(60)
@@ -26,26 +25,24 @@ class ScriptHelpTest {
   /** Scripts, their commands, and what stands before a default in the help. */
   static Stream<Arguments> commands() {
     return Stream.of(
-        Arguments.of(
-            "bench broadcast", ClusterCommand.commandLine(BroadcastCommand.class), "default "),
-        Arguments.of("bench chart", ClusterCommand.commandLine(ChartCommand.class), "default "),
-        Arguments.of("bench compare", ClusterCommand.commandLine(CompareCommand.class), "default "),
-        Arguments.of("bench groupby", ClusterCommand.commandLine(JobCommand.class), "default "),
-        Arguments.of("bench regress", ClusterCommand.commandLine(RegressCommand.class), "default "),
-        Arguments.of(
-            "bench transfer", ClusterCommand.commandLine(TransferCommand.class), "default "),
-        Arguments.of("dev/matrix", ClusterCommand.commandLine(MatrixCommand.class), ""),
-        Arguments.of("dev/soak", ClusterCommand.commandLine(Soak.class), "default "),
-        Arguments.of("quickstart", ClusterCommand.commandLine(Quickstart.class), ""));
+        Arguments.of("bench broadcast", BroadcastCommand.class, "default "),
+        Arguments.of("bench chart", ChartCommand.class, "default "),
+        Arguments.of("bench compare", CompareCommand.class, "default "),
+        Arguments.of("bench groupby", JobCommand.class, "default "),
+        Arguments.of("bench regress", RegressCommand.class, "default "),
+        Arguments.of("bench transfer", TransferCommand.class, "default "),
+        Arguments.of("dev/matrix", MatrixCommand.class, ""),
+        Arguments.of("dev/soak", Soak.class, "default "),
+        Arguments.of("quickstart", Quickstart.class, ""));
   }
 
   /** Every option that is not hidden has a line with its default, if it has one. */
   @ParameterizedTest
   @MethodSource("commands")
   void shouldExplainEveryOptionAndEveryDefault(
-      String script, CommandLine command, String beforeDefault) throws Exception {
+      String script, Class<?> command, String beforeDefault) throws Exception {
     String help = Script.run(Map.of(), (script + " --help").split(" ")).output();
-    command.getCommandSpec().options().stream()
+    ClusterCommand.commandLine(command).getCommandSpec().options().stream()
         .filter(option -> !option.hidden())
         .forEach(
             option -> {

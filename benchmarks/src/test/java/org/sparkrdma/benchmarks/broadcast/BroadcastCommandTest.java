@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.Refusal;
 
 class BroadcastCommandTest {
@@ -45,8 +44,7 @@ class BroadcastCommandTest {
     List<String> all =
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     all.addAll(List.of(options));
-    return Refusal.of(
-        ClusterCommand.commandLine(BroadcastCommand.class), all.toArray(new String[0]));
+    return Refusal.of(BroadcastCommand.class, all.toArray(new String[0]));
   }
 
   @Test

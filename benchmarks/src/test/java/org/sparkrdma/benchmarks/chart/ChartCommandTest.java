@@ -79,7 +79,7 @@ class ChartCommandTest {
   }
 
   private static String refusal(String... options) {
-    return Refusal.of(ClusterCommand.commandLine(ChartCommand.class), arguments(options));
+    return Refusal.of(ChartCommand.class, arguments(options));
   }
 
   /** When a report is replaced by that of another commit, its chart must be drawn again. */

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.Refusal;
 
 class TransferCommandTest {
@@ -28,8 +27,7 @@ class TransferCommandTest {
     List<String> all =
         new ArrayList<>(List.of("--project", "p", "--work-dir", directory + "/work"));
     all.addAll(List.of(options));
-    return Refusal.of(
-        ClusterCommand.commandLine(TransferCommand.class), all.toArray(new String[0]));
+    return Refusal.of(TransferCommand.class, all.toArray(new String[0]));
   }
 
   @Test
