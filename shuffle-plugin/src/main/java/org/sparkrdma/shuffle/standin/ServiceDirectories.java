@@ -127,7 +127,7 @@ final class ServiceDirectories {
   }
 
   private synchronized boolean isPaused() {
-    return nanoClock.getAsLong() - failedNs < pauseNs;
+    return pauseNs > 0 && nanoClock.getAsLong() - failedNs < pauseNs;
   }
 
   /** Questions that fail in a pause were asked before it. */
