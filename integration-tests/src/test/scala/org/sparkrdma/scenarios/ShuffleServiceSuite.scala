@@ -17,6 +17,7 @@ import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkConf
 import org.apache.spark.rdd.RDD
 import org.scalatest.concurrent.Eventually
+import org.scalatest.exceptions.TestFailedException
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
@@ -208,10 +209,14 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     assert(stages.map(_.numActiveTasks).sum === Executors)
   }
 
-  /** Runs a job's map stage on four executors, of which dynamic allocation ends two. */
-  private def allocated()(
+  /** Runs a job's map stage on four executors, of which dynamic allocation ends two. Once more when
+    * it ends a third one: on a busy machine Spark counts an ended executor again, as idle, when its
+    * last events come late.
+    */
+  private def allocated(mayRepeat: Boolean = true)(
       body: (SparkCluster, ShuffleService, RDD[(Int, Array[Byte])]) => Unit
   ): Unit = {
+    var repeat = false
     assert(expected.nonEmpty)
     val conf = allocating(Clusters.soft())
       .setMaster(s"local-cluster[$Executors,1,1024]")
@@ -232,9 +237,15 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
         Files.createFile(begin)
         assert(Await.result(first, Duration(120, "s")) === expected)
         eventually(assert(SparkInternals.executorIds(cluster.sc).size === 2))
-        body(cluster, service, shuffled)
+        try body(cluster, service, shuffled)
+        catch {
+          case _: TestFailedException
+              if mayRepeat && SparkInternals.executorIds(cluster.sc).size < 2 =>
+            repeat = true
+        }
       }
     }
+    if (repeat) allocated(mayRepeat = false)(body)
   }
 
   private def allocating(conf: SparkConf): SparkConf =
