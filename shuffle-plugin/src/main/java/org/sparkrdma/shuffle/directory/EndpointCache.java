@@ -42,7 +42,6 @@ public final class EndpointCache {
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
   private boolean queries;
-  private boolean hasQueried;
   private boolean closed;
   private long queriedNs;
   private volatile long answeredNs;
@@ -84,17 +83,7 @@ public final class EndpointCache {
     return CompletableFuture.completedFuture(endpoint == null ? Optional.empty() : endpoint);
   }
 
-  /**
-   * Queries all endpoints when none has been looked up yet; called before the first look-ups, which
-   * wait for the same answer. Does not wait.
-   */
-  public synchronized void askFirst() {
-    if (!closed && !hasQueried) {
-      queryOnce();
-    }
-  }
-
-  /** Same as {@link #find}, after the driver is asked once more. */
+  /** The same, after the driver is asked once more. */
   public synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
     if (closed) {
       return CompletableFuture.completedFuture(Optional.empty());
@@ -114,7 +103,6 @@ public final class EndpointCache {
   private void queryOnce() {
     if (!queries) {
       queries = true;
-      hasQueried = true;
       queriedNs = nowNs.getAsLong();
       control.execute(this::refresh);
     }

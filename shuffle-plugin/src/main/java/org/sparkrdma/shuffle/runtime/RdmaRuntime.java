@@ -395,10 +395,6 @@ public final class RdmaRuntime implements AutoCloseable {
     if (!missing.any()) {
       figures.beginRead(task);
     }
-    if (mayFetch()) {
-      // While the task asks the driver where its blocks are.
-      directory.endpoints().askFirst();
-    }
   }
 
   /** Account of pinned memory; empty while RDMA is not up. */

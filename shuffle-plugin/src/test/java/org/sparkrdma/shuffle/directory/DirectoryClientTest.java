@@ -53,17 +53,6 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldAskForAllEndpointsBeforeTheFirstLookUpOnce() {
-    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    client.endpoints().askFirst();
-    awaitQueries();
-    assertThat(client.find("1")).isDone();
-    client.endpoints().askFirst();
-    awaitQueries();
-    assertThat(asked).hasValue(2);
-  }
-
-  @Test
   void shouldAskEveryFiveSecondsForAnExecutorWithoutAnEndpoint() {
     client.withdraw("1", List.of("no device")).join();
     assertThat(client.find("1").join()).isEmpty();
