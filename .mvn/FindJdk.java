@@ -21,7 +21,6 @@ final class FindJdk {
           "/usr/lib/jvm",
           "/usr/java",
           "/opt/java",
-          "/Library/Java/JavaVirtualMachines",
           "~/.sdkman/candidates/java",
           "~/.jdks",
           "~/.asdf/installs/java");
@@ -49,7 +48,6 @@ final class FindJdk {
         try (Stream<Path> homes = Files.list(directory)) {
           homes
               .sorted()
-              .map(home -> Files.isDirectory(home.resolve("Contents/Home")) ? home.resolve("Contents/Home") : home)
               .forEach(home -> found.putIfAbsent(version(home), home));
         }
       }

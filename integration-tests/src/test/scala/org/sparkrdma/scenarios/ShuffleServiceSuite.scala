@@ -22,6 +22,7 @@ import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 import org.sparkrdma.scenarios.faults.FaultJob
+import org.sparkrdma.suites.ReadCounts
 
 /** Executors whose map outputs an external shuffle service serves as well. */
 final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
@@ -45,26 +46,30 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
 
   private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
 
-  test("should read blocks of a dead executor from a live one on its host or from the service") {
-    val conf = Clusters.soft().set("spark.shuffle.service.enabled", "true")
-    Using.resource(ShuffleService.start(conf, false)) { service =>
-      SparkCluster.run(conf.set("spark.shuffle.service.port", service.port.toString)) { cluster =>
-        val reduced = Jobs.reduced(cluster.sc)
-        val (first, byRead) = cluster.trafficOf(reduced.collect().toSet)
-        assertAllByRead(byRead)
-        assert(service.bytesServed === 0)
-        assert(service.directoriesAsked === 0, "no executor has ended")
+  for (manager <- Seq("org.sparkrdma.shuffle.RdmaShuffleManager", "org.sparkrdma.scenarios.StubManager")) {
+    test(s"should read blocks of a dead executor from a live one on its host or from the service, with $manager") {
+      val conf = Clusters.soft().set("spark.shuffle.service.enabled", "true")
+        .set("spark.shuffle.manager", manager)
+        .set("spark.plugins", ReadCounts.WITH_CHECKS + ",org.sparkrdma.shuffle.RdmaPlugin")
+      Using.resource(ShuffleService.start(conf, false)) { service =>
+        SparkCluster.run(conf.set("spark.shuffle.service.port", service.port.toString)) { cluster =>
+          val reduced = Jobs.reduced(cluster.sc)
+          val (first, byRead) = cluster.trafficOf(reduced.collect().toSet)
+          assertAllByRead(byRead)
+          assert(service.bytesServed === 0)
+          assert(service.directoriesAsked === 0, "no executor has ended")
 
-        replace(cluster, cluster.processes().head)
-        val (again, mixed) = cluster.trafficOf(reduced.collect().toSet)
-        assert(again === first)
-        assert(mixed.counter("ended.bytes.read") > 0, mixed)
-        assertSameAsSpark(mixed)
-        assert(service.bytesServed === mixed.tcpBytes)
-        assert(mixed.fallbacks.keySet.subsetOf(ReasonsAfterDeath), mixed)
-        assert(mixed.fallbacks.values.sum === mixed.counter("tcp.blocks.read"), mixed)
-        assert(mixed.counter("peers.quarantined") === 0, mixed)
-        assert(cluster.log.retriedStages === 0, "the outputs of the dead executor are still there")
+          replace(cluster, cluster.processes().head)
+          val (again, mixed) = cluster.trafficOf(reduced.collect().toSet)
+          assert(again === first)
+          assert(mixed.counter("ended.bytes.read") > 0, mixed)
+          assertSameAsSpark(mixed)
+          assert(service.bytesServed === mixed.tcpBytes)
+          assert(mixed.fallbacks.keySet.subsetOf(ReasonsAfterDeath), mixed)
+          assert(mixed.fallbacks.values.sum === mixed.counter("tcp.blocks.read"), mixed)
+          assert(mixed.counter("peers.quarantined") === 0, mixed)
+          assert(cluster.log.retriedStages === 0, "the outputs of the dead executor are still there")
+        }
       }
     }
   }

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,7 +33,7 @@ public final class FetchClasses {
       if (Files.isRegularFile(jar)) {
         LOG.debug("Classes are loaded: number={}", load(jar, engine));
       }
-    } catch (IOException | URISyntaxException | ClassNotFoundException | LinkageError e) {
+    } catch (Exception | LinkageError e) {
       // The first request meets it again, where it is handled.
       LOG.debug("Not all classes are loaded", e);
     }
