@@ -56,7 +56,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   private final FetchContext context;
   private final Supplier<BlockTransport> transport;
-  private final Endpoints directory;
+  private final Endpoints endpoints;
   private final BooleanSupplier isUp;
   private final AtomicBoolean draining;
 
@@ -79,22 +79,22 @@ public final class RdmaBlockClient extends BlockStoreClient {
   public RdmaBlockClient(
       FetchContext context,
       Supplier<BlockTransport> transport,
-      Endpoints directory,
+      Endpoints endpoints,
       BooleanSupplier isUp) {
-    this(context, transport, directory, isUp, new AtomicBoolean(), null, false);
+    this(context, transport, endpoints, isUp, new AtomicBoolean(), null, false);
   }
 
   private RdmaBlockClient(
       FetchContext context,
       Supplier<BlockTransport> transport,
-      Endpoints directory,
+      Endpoints endpoints,
       BooleanSupplier isUp,
       AtomicBoolean draining,
       ReaderBlocks reader,
       boolean forTasks) {
     this.context = context;
     this.transport = transport;
-    this.directory = directory;
+    this.endpoints = endpoints;
     this.isUp = isUp;
     this.draining = draining;
     this.reader = reader;
@@ -104,12 +104,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   /** The same for one reader, which fetches by RDMA if it is up. */
   public RdmaBlockClient forReader(ReaderBlocks ofReader) {
-    return new RdmaBlockClient(context, transport, directory, isUp, draining, ofReader, false);
+    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, ofReader, false);
   }
 
   /** The same for any reader of any task. It knows no map indexes, so a failure names none. */
   public RdmaBlockClient forTasks() {
-    return new RdmaBlockClient(context, transport, directory, isUp, draining, null, true);
+    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, null, true);
   }
 
   /** The executor is stopping: new requests go to Spark's own client. Open requests continue. */
@@ -189,7 +189,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private void findEndpoint(FetchRequest request, BlockManagerAddress peer, int stage) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
-      found = directory.find(peer, stage);
+      found = endpoints.find(peer, stage);
     } catch (RuntimeException e) {
       // The executor stops, and the directory takes no more calls.
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());

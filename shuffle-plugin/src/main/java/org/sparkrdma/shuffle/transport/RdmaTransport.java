@@ -242,7 +242,7 @@ public final class RdmaTransport implements StartedTransport {
   public void fetch(FetchRequest request) {
     open.add(request);
     if (unusable == null) {
-      ReadConnection connection = peers.postedByTasks(request.endpoint().incarnation());
+      ReadConnection connection = peers.connectionForTasks(request.endpoint().incarnation());
       int asked =
           connection == null
               ? 0

@@ -137,7 +137,7 @@ final class ReadConnection extends RdmaConnection {
     ReadBatch batch = exchange.readAnswer(answer, reads, nowNs);
     postReceive(buffer);
     exchange.endAnswer(nowNs);
-    reads.read(batch, nowNs);
+    reads.post(batch, nowNs);
     exchange.locateWanted(nowNs);
   }
 

@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.device.Capability;
 
 /**
  * The executors that this one reads from, with the connection to each; {@link ReadAttempts} makes
- * it. Confined to the agent, but for {@link #postedByTasks}.
+ * it. Confined to the agent, but for {@link #connectionForTasks}.
  */
 final class ReadPeers {
   private final ConnectionResources context;
@@ -38,7 +38,7 @@ final class ReadPeers {
    * The established connection to an executor, on which a task may post; null without. Safe for any
    * thread.
    */
-  ReadConnection postedByTasks(long incarnation) {
+  ReadConnection connectionForTasks(long incarnation) {
     return context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
   }
 

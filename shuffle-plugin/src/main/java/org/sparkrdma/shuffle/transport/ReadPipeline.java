@@ -68,8 +68,8 @@ final class ReadPipeline {
     return batch;
   }
 
-  /** The answer of a batch was read. */
-  void read(ReadBatch batch, long nowNs) {
+  /** Posts the READs of a batch, whose answer is complete, as far as there is room. */
+  void post(ReadBatch batch, long nowNs) {
     if (batch.nextRead() >= 0) {
       unposted.add(batch);
     }
@@ -101,7 +101,7 @@ final class ReadPipeline {
         if (!sends.canGather()) {
           break;
         } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
-          sends.read(batch, read, nowNs);
+          sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
           windowBytes += batch.lengthBytes(read);
           postedNs[readsPosted++ & ReadConnection.SEND_DEPTH - 1] = nowNs;

@@ -103,7 +103,7 @@ final class SendQueue {
   }
 
   /** Adds a READ of a batch, which {@link #post} posts; there must be room. */
-  void read(ReadBatch batch, int read, long nowNs) {
+  void addRead(ReadBatch batch, int read, long nowNs) {
     WorkRequest request = next(batch, nowNs);
     batch.write(read, request, id());
     added++;
