@@ -46,9 +46,18 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
 
   private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
 
-  for (manager <- Seq("org.sparkrdma.shuffle.RdmaShuffleManager", "org.sparkrdma.scenarios.StubManager")) {
-    test(s"should read blocks of a dead executor from a live one on its host or from the service, with $manager") {
-      val conf = Clusters.soft().set("spark.shuffle.service.enabled", "true")
+  for (
+    manager <- Seq(
+      "org.sparkrdma.shuffle.RdmaShuffleManager",
+      "org.sparkrdma.scenarios.StubManager"
+    )
+  ) {
+    test(
+      s"should read blocks of a dead executor from a live one on its host or from the service, with $manager"
+    ) {
+      val conf = Clusters
+        .soft()
+        .set("spark.shuffle.service.enabled", "true")
         .set("spark.shuffle.manager", manager)
         .set("spark.plugins", ReadCounts.WITH_CHECKS + ",org.sparkrdma.shuffle.RdmaPlugin")
       Using.resource(ShuffleService.start(conf, false)) { service =>
@@ -68,7 +77,10 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
           assert(mixed.fallbacks.keySet.subsetOf(ReasonsAfterDeath), mixed)
           assert(mixed.fallbacks.values.sum === mixed.counter("tcp.blocks.read"), mixed)
           assert(mixed.counter("peers.quarantined") === 0, mixed)
-          assert(cluster.log.retriedStages === 0, "the outputs of the dead executor are still there")
+          assert(
+            cluster.log.retriedStages === 0,
+            "the outputs of the dead executor are still there"
+          )
         }
       }
     }
