@@ -3,10 +3,13 @@ package org.sparkrdma.scenarios
 
 import java.util.Random
 
+import org.apache.spark.Dependency
 import org.apache.spark.HashPartitioner
+import org.apache.spark.Partitioner
 import org.apache.spark.ShuffleDependency
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.ShuffledRDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
@@ -27,7 +30,8 @@ private[scenarios] object Jobs {
     "repartition" -> repartition,
     "cache and shuffle" -> cacheAndShuffle,
     "coalesced SQL aggregation" -> coalescedAggregation,
-    "skewed SQL join" -> skewedJoin
+    "skewed SQL join" -> skewedJoin,
+    "dependency of a subclass" -> dependencyOfASubclass
   )
 
   def groupBy(spark: SparkSession): Any =
@@ -62,6 +66,11 @@ private[scenarios] object Jobs {
       .repartition(7)
       .map { case (key, value) => (1L, key.toLong, value) }
       .reduce((a, b) => (a._1 + b._1, a._2 + b._2, a._3 + b._3))
+
+  private def dependencyOfASubclass(spark: SparkSession): Any = {
+    val records = pairs(spark.sparkContext, 20_000)
+    new SubclassedRDD(records, new HashPartitioner(4)).collect().sorted.toSeq
+  }
 
   private def cacheAndShuffle(spark: SparkSession): Any = {
     val reduced = pairs(spark.sparkContext, 100_000)
@@ -199,3 +208,16 @@ private[scenarios] object Jobs {
     require(plan.contains(word), s"the plan is not $word: $plan")
   }
 }
+
+/** Its dependency is of a subclass, as the pipelined ones of Spark 4.3 are, which come to the
+  * shuffle manager where Spark has no other one for them.
+  */
+private final class SubclassedRDD(records: RDD[(Int, Long)], partitioner: Partitioner)
+    extends ShuffledRDD[Int, Long, Long](records, partitioner) {
+
+  override def getDependencies: Seq[Dependency[_]] =
+    Seq(new SubclassedDependency(records, partitioner))
+}
+
+private final class SubclassedDependency(records: RDD[(Int, Long)], partitioner: Partitioner)
+    extends ShuffleDependency[Int, Long, Long](records, partitioner)
