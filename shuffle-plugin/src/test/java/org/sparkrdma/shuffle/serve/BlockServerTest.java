@@ -109,6 +109,12 @@ class BlockServerTest {
     }
   }
 
+  /** The disk gives one result to the agent. */
+  private void workOnce() {
+    workers.runOne(0);
+    runCommands();
+  }
+
   private void pass(Duration time) {
     nowNs += time.toNanos();
     server.doWork(nowNs);
@@ -200,6 +206,13 @@ class BlockServerTest {
     return locate(peer, List.of(), blocks);
   }
 
+  /** A LOCATE after which nothing is left to do. */
+  private Call served(long peer, Wanted... blocks) {
+    Call call = locate(peer, blocks);
+    work();
+    return call;
+  }
+
   private Call locate(long peer, List<Long> released, Wanted... blocks) {
     return locateOf(Locate.OWN, peer, released, blocks);
   }
@@ -271,8 +284,7 @@ class BlockServerTest {
     outputs.writeIn(second, 2, 1, new Random(1), 200);
     Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
     for (int i = 0; i < 2; i++) {
-      workers.runOne(0);
-      runCommands();
+      workOnce();
     }
     pass(Duration.ofMillis(TIMEOUT_MS / 2 - 1));
     assertThat(call.answered).isFalse();
@@ -295,8 +307,7 @@ class BlockServerTest {
     pass(Duration.ofMillis(TIMEOUT_MS));
     assertThat(call.kinds).containsExactly(Kind.OVERLOADED);
     runCommands();
-    Call next = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call next = served(1, Wanted.of(1, 1, 0));
     assertThat(next.kinds).containsExactly(Kind.LOCATED);
     assertThat(outputs.opened()).isEqualTo(1);
   }
@@ -306,8 +317,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
     Call call = locate(1, Wanted.of(1, 1, 0));
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     // Its window is registered now, and the command with it waits.
     workers.runOne(0);
     outputs.delete(1);
@@ -324,8 +334,7 @@ class BlockServerTest {
   void shouldDeregisterARemovedShuffleWhenItsLastLeaseEnds() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
-    Call call = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call call = served(1, Wanted.of(1, 1, 0));
     outputs.delete(1);
     server.unregisterShuffle(1);
     work();
@@ -343,11 +352,9 @@ class BlockServerTest {
     for (int map = 1; map <= 3; map++) {
       write(1, map, WINDOW);
     }
-    Call leased = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call leased = served(1, Wanted.of(1, 1, 0));
     Call awaited = locate(2, Wanted.of(1, 2, 0));
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     // The window of map 2 loads.
     Call third = locate(3, Wanted.of(1, 3, 0));
     workers.runOne(0);
@@ -355,8 +362,7 @@ class BlockServerTest {
     assertThat(awaited.kinds).containsExactly(Kind.LOCATED);
     assertThat(third.kinds).containsExactly(Kind.BUSY);
     server.release(1, leased.leaseId);
-    Call again = locate(3, Wanted.of(1, 3, 0));
-    work();
+    Call again = served(3, Wanted.of(1, 3, 0));
     assertThat(again.kinds).containsExactly(Kind.LOCATED);
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
     assertThat(domain.maxRegisteredBytes()).isLessThanOrEqualTo(2 * WINDOW);
@@ -370,24 +376,19 @@ class BlockServerTest {
       write(1, map, WINDOW);
     }
     write(2, 1, SLOT, SLOT, SLOT);
-    Call window = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call window = served(1, Wanted.of(1, 1, 0));
     assertThat(window.kinds).containsExactly(Kind.LOCATED);
-    Call copies = locate(2, Wanted.of(2, 1, 0));
-    work();
+    Call copies = served(2, Wanted.of(2, 1, 0));
     assertThat(copies.kinds).containsExactly(Kind.LOCATED);
-    Call more = locate(3, Wanted.of(2, 1, 1));
-    work();
+    Call more = served(3, Wanted.of(2, 1, 1));
     assertThat(more.kinds).containsExactly(Kind.LOCATED);
     assertThat(more.bytes.get(0)).isEqualTo(expected(2, 1, 1));
-    Call full = locate(4, Wanted.of(2, 1, 2));
-    work();
+    Call full = served(4, Wanted.of(2, 1, 2));
     assertThat(full.kinds).containsExactly(Kind.BUSY);
     assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(1);
     // The release of a copy frees its slot for another one.
     server.release(2, copies.leaseId);
-    Call later = locate(4, Wanted.of(2, 1, 2));
-    work();
+    Call later = served(4, Wanted.of(2, 1, 2));
     assertThat(later.kinds).containsExactly(Kind.LOCATED);
     assertThat(later.copied).isTrue();
   }
@@ -396,8 +397,7 @@ class BlockServerTest {
   void shouldShareASlotAmongSmallCopiesAndServeThemFromTheCache() throws Exception {
     start(ServeSettings.Mode.COPY, 1, 1 << 20);
     write(1, 1, 100, 200, 300);
-    Call first = locate(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1), Wanted.of(1, 1, 2));
-    work();
+    Call first = served(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1), Wanted.of(1, 1, 2));
     assertThat(first.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
     Call second = locate(2, Wanted.of(1, 1, 2));
     assertThat(second.answered).isTrue();
@@ -409,17 +409,14 @@ class BlockServerTest {
   void shouldNotOverwriteACopyThatAReaderHasNotReleased() throws Exception {
     start(ServeSettings.Mode.COPY, 1, 1 << 20);
     write(1, 1, SLOT, SLOT);
-    Call held = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call held = served(1, Wanted.of(1, 1, 0));
     pass(LEASE);
     assertThat(server.hasExpiredLease(1)).isTrue();
-    Call other = locate(2, Wanted.of(1, 1, 1));
-    work();
+    Call other = served(2, Wanted.of(1, 1, 1));
     assertThat(other.kinds).as("a deadline frees nothing").containsExactly(Kind.BUSY);
     assertThat(held.kinds).containsExactly(Kind.LOCATED);
     server.onPeerGone(1);
-    Call later = locate(2, Wanted.of(1, 1, 1));
-    work();
+    Call later = served(2, Wanted.of(1, 1, 1));
     assertThat(later.kinds).containsExactly(Kind.LOCATED);
   }
 
@@ -428,14 +425,12 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     domain.refuseFiles(true);
     write(1, 1, 100);
-    Call call = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call call = served(1, Wanted.of(1, 1, 0));
     assertThat(call.kinds).containsExactly(Kind.LOCATED);
     assertThat(call.copied).isTrue();
     assertThat(call.bytes.get(0)).isEqualTo(expected(1, 1, 0));
     int calls = domain.fileCalls();
-    locate(1, Wanted.of(1, 1, 0));
-    work();
+    served(1, Wanted.of(1, 1, 0));
     assertThat(domain.fileCalls()).as("not at once again").isEqualTo(calls);
   }
 
@@ -445,23 +440,20 @@ class BlockServerTest {
     write(1, 1, SLOT);
     write(1, 2, SLOT);
     PinnedBudget.Grant others = budget.tryGrant(WINDOW - 2 * SLOT).orElseThrow();
-    Call first = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call first = served(1, Wanted.of(1, 1, 0));
     server.release(1, first.leaseId);
     domain.refuseFiles(true);
     Call second = locate(1, Wanted.of(1, 2, 0));
     // Its index, and its window, which the device refuses.
     for (int i = 0; i < 2; i++) {
-      workers.runOne(0);
-      runCommands();
+      workOnce();
     }
     PinnedBudget.Grant taken = budget.tryGrant(SLOT).orElseThrow();
     work();
     assertThat(second.kinds).containsExactly(Kind.BUSY);
     taken.close();
     pass(Duration.ofMillis(10));
-    Call third = locate(1, Wanted.of(1, 2, 0));
-    work();
+    Call third = served(1, Wanted.of(1, 2, 0));
     assertThat(third.kinds).containsExactly(Kind.LOCATED);
     others.close();
   }
@@ -472,20 +464,17 @@ class BlockServerTest {
     for (int map = 1; map <= 5; map++) {
       write(1, map, SLOT, SLOT);
     }
-    Call leased = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call leased = served(1, Wanted.of(1, 1, 0));
     // Keeps as many map outputs as fit, and waits for one more.
     locate(3, Wanted.of(1, 2, 0), Wanted.of(1, 3, 0), Wanted.of(1, 4, 0));
     for (int i = 0; i < 2; i++) {
-      workers.runOne(0);
-      runCommands();
+      workOnce();
     }
     Call waits = locate(2, Wanted.of(1, 5, 0), Wanted.of(1, 1, 1));
     server.release(1, leased.leaseId);
     server.onPeerGone(3);
     // Takes the one slot.
-    locate(4, Wanted.of(1, 2, 0));
-    work();
+    served(4, Wanted.of(1, 2, 0));
     assertThat(waits.kinds).containsExactly(Kind.BUSY, Kind.BUSY);
   }
 
@@ -507,8 +496,7 @@ class BlockServerTest {
   void shouldKeepTheMemoryOfExpiredLeasesUntilTheConnectionEnds() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
-    Call call = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call call = served(1, Wanted.of(1, 1, 0));
     locate(1, Wanted.of(1, 1, 0));
     pass(LEASE);
     assertThat(server.hasExpiredLease(1)).isTrue();
@@ -541,8 +529,7 @@ class BlockServerTest {
   void shouldAnswerUnknownForMissingMapOutputsAndPartitions() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100, 0);
-    Call call = locate(1, Wanted.of(1, 9, 0), new Wanted(1, 1, 0, 3, false), Wanted.of(1, 1, 1));
-    work();
+    Call call = served(1, Wanted.of(1, 9, 0), new Wanted(1, 1, 0, 3, false), Wanted.of(1, 1, 1));
     assertThat(call.kinds).containsExactly(Kind.UNKNOWN, Kind.UNKNOWN, Kind.LOCATED);
     Call again = locate(1, Wanted.of(1, 9, 0));
     assertThat(again.answered).as("it may have come meanwhile").isFalse();
@@ -554,8 +541,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     for (int map = 1; map <= 4; map++) {
       write(1, map, 100);
-      Call call = locate(1, Wanted.of(1, map, 0));
-      work();
+      Call call = served(1, Wanted.of(1, map, 0));
       server.release(1, call.leaseId);
     }
     work();
@@ -570,8 +556,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 4 * WINDOW);
     for (int map = 1; map <= 3; map++) {
       write(1, map, WINDOW);
-      Call call = locate(1, Wanted.of(1, map, 0));
-      work();
+      Call call = served(1, Wanted.of(1, map, 0));
       server.release(1, call.leaseId);
     }
     assertThat(budget.couldGrant(2 * WINDOW, 0)).isFalse();
@@ -631,8 +616,7 @@ class BlockServerTest {
       throws Exception {
     start(ServeSettings.Mode.COPY, 1, 1 << 20, true, 10_000);
     write(2, 1, SLOT);
-    locate(1, Wanted.of(2, 1, 0));
-    work();
+    served(1, Wanted.of(2, 1, 0));
     Wanted[] blocks = addOutputs(128, 20_000, 1_000, 0);
     int before = outputs.opened();
     Call busy = locate(2, blocks);
@@ -645,12 +629,10 @@ class BlockServerTest {
   void shouldServeAnOutputAloneThatIsLargerThanTheCache() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     Wanted[] blocks = addOutputs(2, IndexCache.MAX_PARTITIONS + 1, 1_000, 0);
-    Call both = locate(1, blocks);
-    work();
+    Call both = served(1, blocks);
     assertThat(both.blocks).containsExactly(0);
     assertThat(both.kinds).containsExactly(Kind.LOCATED);
-    Call other = locate(1, blocks[1]);
-    work();
+    Call other = served(1, blocks[1]);
     assertThat(other.kinds).containsExactly(Kind.LOCATED);
   }
 
@@ -696,8 +678,7 @@ class BlockServerTest {
       sparse.setLength(bytes);
     }
     outputs.add(1, 1, new MapOutput(file, new long[] {0, bytes}, null));
-    Call warm = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call warm = served(1, Wanted.of(1, 1, 0));
     assertThat(warm.kinds).containsOnly(Kind.LOCATED);
     // The checksums are there of the first 64 MiB, in which a window loads, and not of the rest.
     server.release(1, warm.leaseId);
@@ -714,8 +695,7 @@ class BlockServerTest {
       start(sums ? ServeSettings.Mode.WINDOW : ServeSettings.Mode.COPY, 2, 1 << 20);
       write(1, 1, 100, 100);
       Files.delete(outputs.get(1, 1).dataFile());
-      Call call = locate(1, new Wanted(1, 1, 0, 1, sums), new Wanted(1, 1, 1, 2, sums));
-      work();
+      Call call = served(1, new Wanted(1, 1, 0, 1, sums), new Wanted(1, 1, 1, 2, sums));
       assertThat(call.blocks).as("sums=%s", sums).doesNotHaveDuplicates();
       assertThat(call.kinds).containsOnly(Kind.UNKNOWN);
       if (!sums) {
@@ -746,8 +726,7 @@ class BlockServerTest {
         done++;
       }
       if (workers.waiting(0) > 0) {
-        workers.runOne(0);
-        runCommands();
+        workOnce();
         done++;
       }
     }
@@ -762,8 +741,7 @@ class BlockServerTest {
     domain.refuseFiles(true);
     int bytes = (64 << 20) + 1;
     addOutputs(1, 1, bytes, 0);
-    Call call = locate(1, Wanted.of(1, 0, 0));
-    work();
+    Call call = served(1, Wanted.of(1, 0, 0));
     assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
     assertThat(call.copied).isTrue();
   }
@@ -773,8 +751,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.COPY, 2, 1 << 20);
     write(1, 1, 100, 200);
     for (long from : new long[] {200, 201, Long.MAX_VALUE - 100, Long.MAX_VALUE}) {
-      Call call = locate(1, new Wanted(1, 1, 1, 2, from, false));
-      work();
+      Call call = served(1, new Wanted(1, 1, 1, 2, from, false));
       assertThat(call.kinds).as("start offset %d", from).containsExactly(Kind.UNKNOWN);
     }
   }
@@ -800,8 +777,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
     locate(1, Wanted.of(1, 1, 0));
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     server.unregisterShuffle(1);
     workers.runOne(0);
     assertThat(domain.regionCount()).isEqualTo(1);
@@ -811,8 +787,7 @@ class BlockServerTest {
   void shouldCloseMemoryOfCopiesAfterTheIdleTimeHoweverTheyHaveEnded() throws Exception {
     start(ServeSettings.Mode.COPY, 1, 1 << 20);
     write(1, 1, 100);
-    Call call = locate(1, Wanted.of(1, 1, 0));
-    work();
+    Call call = served(1, Wanted.of(1, 1, 0));
     server.release(1, call.leaseId);
     server.unregisterShuffle(1);
     work();
