@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,9 +29,13 @@ import org.sparkrdma.verbs.device.PortState;
 /** The first start fails, or the device is lost while a runtime uses it; and later starts. */
 @Tag("slow")
 class RdmaRuntimeRestartTest extends RuntimeFixture {
+  @BeforeEach
+  void startSoonAfterALoss() {
+    firstRestart = Duration.ofMillis(1);
+  }
+
   @Test
   void shouldComeBackWhenTheDeviceDoes() throws InterruptedException {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -62,7 +67,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   void shouldStartAgainWhenAPartThatDidNotCloseHasClosed() {
     int failures = 3;
     try (CapturedLog log = new CapturedLog()) {
-      firstRestart = Duration.ofMillis(1);
       AtomicInteger starts = new AtomicInteger();
       AtomicInteger closes = new AtomicInteger();
       List<Integer> startsAtClose = new CopyOnWriteArrayList<>();
@@ -97,7 +101,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldEndForGoodWhenAMemberOfSparkIsMissing() {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime = startedOn(transport);
     try (CapturedLog log = new CapturedLog()) {
@@ -120,7 +123,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @Test
   void shouldStartAgainWhileTasksHoldReceivedMemory() throws InterruptedException {
     List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine, (number, parts) -> held.add(parts.budget().tryGrant(4096).orElseThrow()));
@@ -137,7 +139,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @Test
   void shouldWaitForADeviceThatComesBackInsteadOfFailingTheTask() throws InterruptedException {
     CountDownLatch asked = new CountDownLatch(1);
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -176,7 +177,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   /** The transport reports it as a loss when it hangs, so that blocks do not wait for ever. */
   @Test
   void shouldCheckTheTransportUntilItHangs() {
-    firstRestart = Duration.ofMillis(1);
     AtomicInteger checks = new AtomicInteger();
     RdmaRuntime runtime =
         startedOn(
@@ -197,6 +197,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldNotComeBackWhenClosed() {
+    firstRestart = Duration.ofHours(1);
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime = startedOn(transport);
     transport.lose(1, "the device was removed");
@@ -208,7 +209,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldEndARestartWhenClosed() throws InterruptedException {
-    firstRestart = Duration.ofMillis(1);
     CountDownLatch never = new CountDownLatch(1);
     CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
     LosableTransport transport =
@@ -238,7 +238,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @Test
   void shouldStartAgainWhenTheTransportFailsBeforeTheFirstStartIsOver()
       throws InterruptedException {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -279,7 +278,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @ParameterizedTest
   @MethodSource("unexpected")
   void shouldNotStartAgainAfterAnUnexpectedFailure(Throwable failure) {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -307,7 +305,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @ParameterizedTest
   @ValueSource(ints = {5, 11, 16, 19, 24})
   void shouldStartLaterWhenACallOfTheDeviceFailsForAMomentAtTheFirstStart(int errno) {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -326,7 +323,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @ParameterizedTest
   @CsvSource({"ibv_alloc_pd, 22", "ibv_alloc_pd, 12", "rdma_get_devices, 19"})
   void shouldNotStartAgainAfterAFailureOfACallThatLasts(String call, int errno) {
-    firstRestart = Duration.ofMillis(1);
     LosableTransport transport =
         new LosableTransport(
             engine,
@@ -344,7 +340,6 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   @ValueSource(booleans = {false, true})
   void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart(boolean ofEngine)
       throws Exception {
-    firstRestart = Duration.ofMillis(1);
     Thread refused = new RefusingThreads(0).newThread(() -> {});
     refused.setName("rdma-delivery-2");
     AtomicInteger starts = new AtomicInteger();
@@ -370,6 +365,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
 
   @Test
   void shouldNotDelayTasksWhileAnInactivePortMayStillBecomeActive() throws Exception {
+    firstRestart = Duration.ofHours(1);
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
     runtime.start();

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -129,39 +130,19 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
   @Test
   @DisplayName("the device cannot be opened twice; librdmacm drops for ever what it cannot open")
   void shouldStartOnADeviceThatCouldNotBeOpenedAtFirst() throws Exception {
-    firstRestart = Duration.ofMillis(1);
     DEVICE.library().limit("failing_opens", 2);
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
-      runtime.start();
-
-      assertThat(log.awaitWarnings(1).get(0))
-          .contains("until it can be started", "ibv_open_device failed: errno=5");
-      awaitState(runtime, State.UP);
-      runtime.require(WAIT);
-      closeIdle(runtime);
-    }
+    assertThat(startLater(() -> null).get(0))
+        .contains("until it can be started", "ibv_open_device failed: errno=5");
   }
 
   @ParameterizedTest(name = "ibv_open_device fails twice with errno {0} at the first start")
   @ValueSource(ints = {5, 11, 16, 19, 24})
   void shouldStartOnADeviceThatDidNotOpenAtFirst(int errno) throws Exception {
-    firstRestart = Duration.ofMillis(1);
     DEVICE.library().fail("ibv_open_device", errno, 1, 2);
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
-      runtime.start();
-
-      assertThat(log.awaitWarnings(1).get(0))
-          .contains("until it can be started", "ibv_open_device failed: errno=" + errno)
-          .matches(
-              line -> line.contains("hca_handle") == (errno == EAGAIN), "names the control group");
-      awaitState(runtime, State.UP);
-      runtime.require(WAIT);
-      closeIdle(runtime);
-    }
+    assertThat(startLater(() -> null).get(0))
+        .contains("until it can be started", "ibv_open_device failed: errno=" + errno)
+        .matches(
+            line -> line.contains("hca_handle") == (errno == EAGAIN), "names the control group");
   }
 
   @ParameterizedTest(name = "{0} fails for ever with errno {1} at the first start")
@@ -199,24 +180,33 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
 
   /** A reset of the device's script and the files of a usable device make the port ready. */
   private void assertStartsWhenReady(String... reasons) throws Exception {
+    List<String> warnings =
+        startLater(
+            () -> {
+              DEVICE.library().reset();
+              return host.withDeviceFiles();
+            });
+    assertThat(warnings)
+        .singleElement()
+        .asString()
+        .contains("until it can be started")
+        .contains(reasons);
+  }
+
+  /** A start that fails, and then succeeds: the warnings of the first. */
+  private List<String> startLater(Callable<?> change) throws Exception {
     firstRestart = Duration.ofMillis(1);
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
           runtime((name, settings) -> choose(), parts -> engine.transport(), List.of());
       runtime.start();
-
-      assertThat(log.awaitWarnings(1))
-          .singleElement()
-          .asString()
-          .contains("until it can be started")
-          .contains(reasons);
-      DEVICE.library().reset();
-      host.withDeviceFiles();
-
+      List<String> warnings = log.awaitWarnings(1);
+      change.call();
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
       assertThat(runtime.mayFetch()).isTrue();
       closeIdle(runtime);
+      return warnings;
     }
   }
 
