@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.TaskContext$;
@@ -181,17 +182,7 @@ class FetchRequestTest {
             new BlockManagerAddress("7", "host7", 7_337),
             new String[] {"shuffle_3_11_5_7"},
             ranges,
-            new BlockFetchingListener() {
-              @Override
-              public void onBlockFetchSuccess(String name, ManagedBuffer buffer) {
-                delivered.add(buffer.retain());
-              }
-
-              @Override
-              public void onBlockFetchFailure(String name, Throwable failure) {
-                throw new AssertionError(failure);
-              }
-            },
+            new RecordingListener((name, buffer) -> delivered.add(buffer.retain())),
             reader);
     request.begin(
         new BlockTransport() {
@@ -332,21 +323,16 @@ class FetchRequestTest {
 
   @Test
   void shouldLeaveTheWaitForTcpWhenTheTaskIsKilled() throws Exception {
-    spark.holds = true;
-    FetchedBlock block = block(1);
-    CompletableFuture<Throwable> ended = new CompletableFuture<>();
-    Thread reading =
-        new Thread(() -> ended.complete(catchThrowable(block::createInputStream)), "task");
-    reading.start();
-    spark.asked.await();
-    task.markInterrupted("killed by the test");
-    assertThat(ended.get()).isInstanceOf(TaskKilledException.class);
-    assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
-    answerTooLate();
+    assertLeavesTheWait(
+        reading -> task.markInterrupted("killed by the test"), TaskKilledException.class);
   }
 
   @Test
   void shouldLeaveTheWaitForTcpWhenTheThreadIsInterrupted() throws Exception {
+    assertLeavesTheWait(Thread::interrupt, InterruptedException.class);
+  }
+
+  private void assertLeavesTheWait(Consumer<Thread> end, Class<?> thrown) throws Exception {
     spark.holds = true;
     FetchedBlock block = block(1);
     CompletableFuture<Throwable> ended = new CompletableFuture<>();
@@ -354,13 +340,9 @@ class FetchRequestTest {
         new Thread(() -> ended.complete(catchThrowable(block::createInputStream)), "task");
     reading.start();
     spark.asked.await();
-    reading.interrupt();
-    assertThat(ended.get()).isInstanceOf(InterruptedException.class);
+    end.accept(reading);
+    assertThat(ended.get()).isInstanceOf(thrown);
     assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
-    answerTooLate();
-  }
-
-  private void answerTooLate() {
     Counted late = new Counted(content);
     spark.held.onBlockFetchSuccess("shuffle_3_11_5_7", late);
     late.release();
