@@ -96,6 +96,17 @@ class ArchitectureTest {
     }
   }
 
+  /** Classes of all other packages depend on none of these. */
+  private static void assertOnlyIn(List<String> users, String... used) {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(users.toArray(String[]::new))
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(used)
+        .check(CLASSES);
+  }
+
   /** They run without Spark, and an executor without them; it may run the checks of the doctor. */
   @Test
   void shouldKeepCommandsApartFromSparkAndFromExecutors() {
@@ -106,20 +117,8 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAnyPackage("org.apache.spark..", "scala..")
         .check(CLASSES);
-    noClasses()
-        .that()
-        .resideOutsideOfPackage(ROOT + ".tools..")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(ROOT + ".tools", ROOT + ".tools.peer..", "picocli..")
-        .check(CLASSES);
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ROOT + ".tools..", ROOT + ".executorchecks..")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(ROOT + ".tools..")
-        .check(CLASSES);
+    assertOnlyIn(List.of(ROOT + ".tools.."), ROOT + ".tools", ROOT + ".tools.peer..", "picocli..");
+    assertOnlyIn(List.of(ROOT + ".tools..", ROOT + ".executorchecks.."), ROOT + ".tools..");
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".tools.doctor..", ROOT + ".tools.engines..")
@@ -191,27 +190,13 @@ class ArchitectureTest {
   /** Spark 3.5 cannot load what extends pages of Spark 4; see UiSupport. */
   @Test
   void shouldUseSparksPagesInOnePackageThatOnlyTheDriverStarts() {
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".spark.ui")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage("org.apache.spark.ui..", "jakarta.servlet..", "org.json4s..")
-        .check(CLASSES);
+    assertOnlyIn(
+        List.of(ROOT + ".ui..", ROOT + ".spark.ui"),
+        "org.apache.spark.ui..",
+        "jakarta.servlet..",
+        "org.json4s..");
     noClasses().should().dependOnClassesThat().resideInAnyPackage("javax.servlet..").check(CLASSES);
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".spark.ui")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(ROOT + ".spark.ui")
-        .check(CLASSES);
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".driver")
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(ROOT + ".ui..")
-        .check(CLASSES);
+    assertOnlyIn(List.of(ROOT + ".ui..", ROOT + ".spark.ui"), ROOT + ".spark.ui");
+    assertOnlyIn(List.of(ROOT + ".ui..", ROOT + ".driver"), ROOT + ".ui..");
   }
 }
