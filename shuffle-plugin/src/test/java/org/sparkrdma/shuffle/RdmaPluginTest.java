@@ -358,12 +358,7 @@ class RdmaPluginTest {
   }
 
   private static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[2]")
-        .setAppName("plug-in")
-        .set("spark.ui.enabled", "false")
-        .set("spark.driver.host", "127.0.0.1")
-        .set("spark.plugins", RdmaPlugin.class.getName());
+    return LocalSpark.conf(2).set("spark.plugins", RdmaPlugin.class.getName());
   }
 
   private static List<Tuple2<Integer, Integer>> sums(JavaSparkContext spark) {

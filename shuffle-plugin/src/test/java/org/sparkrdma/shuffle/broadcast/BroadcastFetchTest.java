@@ -43,6 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
@@ -67,11 +68,7 @@ final class BroadcastFetchTest {
 
   /** Settings for an application in this JVM. */
   static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[1]")
-        .setAppName("broadcast")
-        .set("spark.driver.host", "127.0.0.1")
-        .set("spark.ui.enabled", "false");
+    return LocalSpark.conf(1);
   }
 
   @BeforeAll

@@ -18,6 +18,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
@@ -26,13 +27,7 @@ import org.sparkrdma.shuffle.thread.ControlThread;
 class DriverDirectoryTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
 
-  private final JavaSparkContext spark =
-      new JavaSparkContext(
-          new SparkConf(false)
-              .setMaster("local[1]")
-              .setAppName("directory")
-              .set("spark.ui.enabled", "false")
-              .set("spark.driver.host", "127.0.0.1"));
+  private final JavaSparkContext spark = new JavaSparkContext(LocalSpark.conf(1));
   private final SparkEnv env = SparkEnv.get();
   private final ControlThread control = new ControlThread();
   private final DirectoryClient client = new DirectoryClient(env, WAIT, control);

@@ -13,6 +13,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -52,12 +53,7 @@ class DriverPartsTest {
   /** The executor has ended, and Spark has dropped the event. */
   @Test
   void shouldRemoveAnExecutorFromTheDirectoryWithoutAnEvent() {
-    SparkConf conf =
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("lost")
-            .set("spark.ui.enabled", "false")
-            .set("spark.driver.host", "127.0.0.1");
+    SparkConf conf = LocalSpark.conf(1);
     MissingLinks missing = new MissingLinks();
     try (JavaSparkContext spark = new JavaSparkContext(conf);
         DriverParts parts = new DriverParts(conf, ShuffleSettings.defaults(), List.of(), missing);

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
@@ -50,11 +51,7 @@ class SparkMapOutputsTest {
   @BeforeAll
   void shuffleOnce(@TempDir Path folder) {
     conf =
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("map outputs")
-            .set("spark.driver.host", "127.0.0.1")
-            .set("spark.ui.enabled", "false")
+        LocalSpark.conf(1)
             .set("spark.local.dir", folder.toString())
             .set("spark.shuffle.sort.bypassMergeThreshold", "1")
             .set("spark.shuffle.checksum.algorithm", "CRC32C");

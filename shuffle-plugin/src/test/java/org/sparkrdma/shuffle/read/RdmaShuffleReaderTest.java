@@ -16,6 +16,7 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
@@ -61,11 +62,7 @@ class RdmaShuffleReaderTest {
   }
 
   private static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[2]")
-        .setAppName("reader")
-        .set("spark.ui.enabled", "false")
-        .set("spark.driver.host", "127.0.0.1")
+    return LocalSpark.conf(2)
         .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
         .set("spark.shuffle.rdma.engine", "soft")
         .set("spark.shuffle.rdma.pinned.max", "64m");

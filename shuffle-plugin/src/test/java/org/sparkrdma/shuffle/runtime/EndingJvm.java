@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
@@ -32,12 +32,7 @@ final class EndingJvm {
 
   public static void main(String[] args) throws InterruptedException {
     // Not closed: the process ends during its work.
-    new JavaSparkContext(
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("ending")
-            .set("spark.ui.enabled", "false")
-            .set("spark.driver.host", "127.0.0.1"));
+    new JavaSparkContext(LocalSpark.conf(1));
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();

@@ -11,6 +11,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
@@ -24,13 +25,7 @@ final class FewDescriptorsJvm {
   private FewDescriptorsJvm() {}
 
   public static void main(String[] args) throws Exception {
-    SparkConf conf =
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("descriptors")
-            .set("spark.ui.enabled", "false")
-            .set("spark.driver.host", "127.0.0.1")
-            .set("spark.shuffle.rdma.engine", "soft");
+    SparkConf conf = LocalSpark.conf(1).set("spark.shuffle.rdma.engine", "soft");
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       SparkEnv env = SparkEnv.get();
       RdmaRuntime runtime =

@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiFunction;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -54,13 +54,7 @@ abstract class RuntimeFixture {
 
   @BeforeAll
   static void startSpark() {
-    spark =
-        new JavaSparkContext(
-            new SparkConf(false)
-                .setMaster("local[1]")
-                .setAppName("runtime")
-                .set("spark.ui.enabled", "false")
-                .set("spark.driver.host", "127.0.0.1"));
+    spark = new JavaSparkContext(LocalSpark.conf(1));
   }
 
   @AfterAll

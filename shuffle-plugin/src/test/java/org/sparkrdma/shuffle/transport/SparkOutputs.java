@@ -30,6 +30,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
@@ -58,11 +59,7 @@ final class SparkOutputs implements AutoCloseable {
   SparkOutputs(Path folder, Map<String, String> settings) {
     this.folder = folder;
     conf =
-        new SparkConf(false)
-            .setMaster("local[1]")
-            .setAppName("verified reads")
-            .set("spark.driver.host", "127.0.0.1")
-            .set("spark.ui.enabled", "false")
+        LocalSpark.conf(1)
             .set("spark.local.dir", folder.toString())
             // Only the inspected files refer to the shuffles.
             .set("spark.cleaner.referenceTracking", "false")

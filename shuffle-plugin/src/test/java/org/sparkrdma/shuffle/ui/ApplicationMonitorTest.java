@@ -17,6 +17,7 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.LocalSpark;
 
 /** Metrics and summary of an application on the driver, with and without pages of Spark. */
 @Timeout(60)
@@ -82,11 +83,7 @@ class ApplicationMonitorTest {
   }
 
   private static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[2]")
-        .setAppName("monitor")
-        .set("spark.ui.enabled", "false")
-        .set("spark.driver.host", "127.0.0.1");
+    return LocalSpark.conf(2);
   }
 
   private static Gauge<?> gauge(String name) {
