@@ -272,7 +272,8 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       .set("spark.dynamicAllocation.initialExecutors", Executors.toString)
       .set("spark.dynamicAllocation.maxExecutors", Executors.toString)
       .set("spark.dynamicAllocation.minExecutors", "2")
-      .set("spark.dynamicAllocation.executorIdleTimeout", "1s")
+      // A busy machine may need some seconds until an executor has its first task.
+      .set("spark.dynamicAllocation.executorIdleTimeout", "3s")
 
   /** A standalone cluster of one Worker with the service, for all executors. */
   private def onWorker(shuffle: SparkConf)(body: SparkCluster => Unit): Unit = {
