@@ -23,12 +23,13 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
-import org.sparkrdma.shuffle.fetch.FetchClasses;
 import org.sparkrdma.shuffle.fetch.FetchContext;
+import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -269,17 +270,14 @@ public final class RdmaRuntime implements AutoCloseable {
   private void announce(OpenRdma started) {
     LOG.info("RDMA is up: {}", started.description());
     upSinceNs = System.nanoTime();
-    var unused =
-        directory
-            .publish(started.transport().endpoint())
-            .thenAccept(taken -> published.countDown());
+    Endpoint self = started.transport().endpoint();
+    var unused = directory.publish(self).thenAccept(taken -> published.countDown());
     if (directory.isAbsent()) {
       // No task waits for it.
       published.countDown();
     }
     directory.reportSoon();
-    String engine = started.transport().endpoint().engine();
-    tcp.tryRun(FetchClasses.class.getName(), () -> FetchClasses.load(engine));
+    tcp.tryRun(FirstFetch.class.getName(), () -> FirstFetch.begin(started.transport(), self));
   }
 
   private void onFailedStart(List<String> reasons) {

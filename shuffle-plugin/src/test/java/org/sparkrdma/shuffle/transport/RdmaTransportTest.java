@@ -15,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FirstFetch;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
@@ -68,6 +70,24 @@ class RdmaTransportTest {
       }
       assertThat(reader.connections()).isEqualTo(1);
       assertThat(server.connections()).isEqualTo(1);
+    }
+  }
+
+  /** As a new executor does; it counts as a LOCATE that it served, and in nothing that it read. */
+  @Test
+  void shouldAnswerItself() throws Exception {
+    try (TestExecutor server = open(new Options(1));
+        TestExecutor reader = open(new Options(2))) {
+      server.outputs().write(7, new Random(1), 4096);
+      FirstFetch.begin(reader.transport(), reader.endpoint());
+      while (reader.count(Counter.LOCATES_SERVED) == 0) {
+        Thread.onSpinWait();
+      }
+      assertRead(server, reader.fetch(server.endpoint(), blocksOf(7, 1)));
+      assertThat(reader.count(Counter.RDMA_BLOCKS_READ)).isEqualTo(1);
+      for (FallbackReason reason : FallbackReason.values()) {
+        assertThat(reader.count(reason)).as(reason.label()).isZero();
+      }
     }
   }
 
