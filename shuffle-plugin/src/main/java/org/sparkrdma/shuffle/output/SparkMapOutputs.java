@@ -151,7 +151,7 @@ public class SparkMapOutputs implements MapOutputs {
             : resolver.getChecksumFile(shuffleId, mapId, algorithm, others).toPath();
     MapOutput output;
     try {
-      long[] offsets = read(index, Math.toIntExact(count(index)));
+      long[] offsets = read(index);
       output = new MapOutput(data, place, offsets, readSums(sums, offsets.length - 1));
     } catch (NoSuchFileException e) {
       return null;
@@ -173,33 +173,30 @@ public class SparkMapOutputs implements MapOutputs {
       return null;
     }
     try {
-      return count(file) == partitions ? read(file, partitions) : null;
+      long[] sums = read(file);
+      return sums.length == partitions ? sums : null;
     } catch (IOException e) {
       // Not an error: migrated map outputs have no checksum file.
       return null;
     }
   }
 
-  /** Number of 64-bit values in a file. */
-  private static long count(Path file) throws IOException {
-    long lengthBytes = Files.size(file);
-    if (lengthBytes % Long.BYTES != 0) {
-      throw new EOFException(
-          "truncated: file=" + file.getFileName() + " lengthBytes=" + lengthBytes);
-    }
-    return lengthBytes / Long.BYTES;
-  }
-
-  private static long[] read(Path file, int count) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(count, Long.BYTES));
+  /** The 64-bit values in a file. */
+  private static long[] read(Path file) throws IOException {
+    ByteBuffer bytes;
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
       while (bytes.hasRemaining()) {
         if (channel.read(bytes) < 0) {
-          throw new EOFException("truncated: file=" + file.getFileName());
+          break;
         }
       }
     }
-    long[] values = new long[count];
+    if (bytes.hasRemaining() || bytes.capacity() % Long.BYTES != 0) {
+      throw new EOFException(
+          "truncated: file=" + file.getFileName() + " lengthBytes=" + bytes.position());
+    }
+    long[] values = new long[bytes.capacity() / Long.BYTES];
     bytes.flip().asLongBuffer().get(values);
     return values;
   }
