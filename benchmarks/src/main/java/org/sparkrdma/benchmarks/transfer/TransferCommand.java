@@ -152,8 +152,11 @@ public final class TransferCommand implements Callable<Integer> {
           case LATENCY, FIRST ->
               "All bytes of RDMA came by READ on the soft engine, and every byte read was compared.";
           case THROUGHPUT ->
-              "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it"
-                  + " covers every byte in warm-up rounds and an eighth of them in measured rounds.";
+              (copy
+                      ? "Blocks that found all copy buffers in use came by TCP, the others by READ"
+                      : "All bytes of RDMA came by READ")
+                  + " on the soft engine. The comparison found no wrong byte: it covers every byte in"
+                  + " warm-up rounds and an eighth of them in measured rounds.";
         });
   }
 

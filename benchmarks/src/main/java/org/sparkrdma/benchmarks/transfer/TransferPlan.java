@@ -202,7 +202,7 @@ public record TransferPlan(
         List<Round.Engine> engines = Round.Engine.order(number);
         RoundTask task = new RoundTask(kind, layout, number++, engines, i <= unmeasured);
         Round round = new Round(bytes, layout.blocks(), runner.apply(task));
-        Optional<String> objection = round.objection(kind);
+        Optional<String> objection = round.objection(kind, copy);
         if (objection.isPresent()) {
           throw new LaunchException("%s, round %d: %s".formatted(phase, i, objection.get()));
         }

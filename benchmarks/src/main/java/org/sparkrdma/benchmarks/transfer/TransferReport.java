@@ -82,7 +82,7 @@ record TransferReport(Environment environment, List<Case> cases) {
         + switch (kind) {
           case THROUGHPUT ->
               "throughput, serverCpu and clientCpu are ratios of both: above 1 is better than Spark's for"
-                  + " throughput,\nbelow 1 for CPU time\n";
+                  + " throughput,\nbelow 1 for CPU time; rdmaByRead: the part of its bytes that came by READ\n";
           case LATENCY ->
               "p50 and p99 are ratios of both, for one request at a time, until the task has all its blocks;"
                   + " below 1\nis better than Spark's; pooled: of the requests of all rounds together;"

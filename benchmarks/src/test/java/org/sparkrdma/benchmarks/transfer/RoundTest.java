@@ -111,42 +111,45 @@ class RoundTest {
   @Test
   void shouldAcceptARoundWhoseBytesCameByReadForThePlugInOnly() {
     for (Kind kind : Kind.values()) {
-      assertThat(round(SUM, BY_READ).objection(kind)).isEmpty();
+      assertThat(round(SUM, BY_READ).objection(kind, false)).isEmpty();
     }
   }
 
   @Test
   void shouldObjectToWrongBytes() {
-    assertThat(round(SUM + 1, BY_READ).objection(Kind.THROUGHPUT))
+    assertThat(round(SUM + 1, BY_READ).objection(Kind.THROUGHPUT, false))
         .hasValue("bytes read differ from bytes written: engine=rdma");
     Share right = fetched(Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, netty(SUM + 1)).objection(Kind.LATENCY))
+    assertThat(round(right, netty(SUM + 1)).objection(Kind.LATENCY, false))
         .hasValue("bytes read differ from bytes written: engine=netty");
   }
 
   @Test
   void shouldObjectToBytesThatCameAnotherWay() {
     Map<String, Long> some = Map.of("rdma.bytes.read", 1L, "fallback.peer-busy", 5L);
-    assertThat(round(SUM, some).objection(Kind.THROUGHPUT).orElseThrow())
+    assertThat(round(SUM, some).objection(Kind.THROUGHPUT, false).orElseThrow())
         .startsWith("1 of 102400 bytes used RDMA READ, expected 102400: engine=rdma")
         .contains("fallback.peer-busy=5");
+    assertThat(round(SUM, some).objection(Kind.THROUGHPUT, true)).as("of copies").isPresent();
+    Map<String, Long> most = Map.of("rdma.bytes.read", 100_000L);
+    assertThat(round(SUM, most).objection(Kind.THROUGHPUT, true)).as("of copies").isEmpty();
     Share byRead = fetched(Engine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
     Share right = fetched(Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
-    assertThat(round(right, byRead).objection(Kind.CEILING).orElseThrow())
+    assertThat(round(right, byRead).objection(Kind.CEILING, false).orElseThrow())
         .startsWith("102400 of 102400 bytes used RDMA READ, expected 0: engine=netty");
   }
 
   @Test
   void shouldObjectToAnotherNumberOfBlocks() {
     Share fewer = fetched(Engine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
-    assertThat(round(fewer, netty(SUM)).objection(Kind.LATENCY))
+    assertThat(round(fewer, netty(SUM)).objection(Kind.LATENCY, false))
         .hasValue("99 blocks instead of 100: engine=rdma");
   }
 
   @Test
   void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
     Round round = new Round(BLOCK_BYTES, BLOCKS, List.of(netty(SUM)));
-    assertThatThrownBy(() -> round.objection(Kind.THROUGHPUT))
+    assertThatThrownBy(() -> round.objection(Kind.THROUGHPUT, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("engine=rdma server=false count=0");
   }
