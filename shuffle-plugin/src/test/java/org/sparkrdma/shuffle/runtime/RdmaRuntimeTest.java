@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -16,39 +15,6 @@ import org.sparkrdma.verbs.device.PortState;
 
 /** Start and close of a runtime. */
 class RdmaRuntimeTest extends RuntimeFixture {
-  @Test
-  void shouldCloseItsResourcesInOrder() {
-    RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
-    runtime.start();
-    runtime.require(WAIT);
-    assertThat(runtime.mayFetch()).isTrue();
-    runtime.unregisterShuffle(3);
-    runtime.close();
-    runtime.close();
-    assertThat(engine.closed()).containsExactly("shuffle 3", "transport", "device", "engine");
-    assertThat(runtime.state()).isEqualTo(State.STOPPED);
-    assertThat(runtime.mayFetch()).isFalse();
-  }
-
-  @Test
-  void shouldDescribeItsStartInOneLine() throws InterruptedException {
-    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma.shuffle.runtime")) {
-      RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
-      runtime.start();
-      runtime.require(WAIT);
-      assertThat(log.awaitWarnings(1))
-          .filteredOn(line -> line.contains("RDMA is up"))
-          .singleElement()
-          .asString()
-          .startsWith("RDMA is up: device fake0 port 1 of engine fake at [")
-          .containsPattern("\\] \\(its port has .*\\), may pin [0-9]+ MiB: the minimum of: ")
-          .doesNotContain("token");
-      // This driver has no directory.
-      runtime.awaitPublished();
-      runtime.close();
-    }
-  }
-
   @Test
   void shouldStartOnAnotherDeviceWhenTheChosenOneDoesNotStart() {
     FakeEngine two = new FakeEngine(PortState.ACTIVE).withASecondDevice();
@@ -79,22 +45,6 @@ class RdmaRuntimeTest extends RuntimeFixture {
                   + ": ibv_alloc_pd failed: errno=5");
       runtime.close();
       assertThat(two.closed()).containsExactly("device", "transport", "device", "engine");
-    }
-  }
-
-  @Test
-  void shouldOpenNoEngineAndNameTheReasonWhenRdmaIsForbidden() {
-    try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime =
-          runtime(engine, parts -> engine.transport(), List.of("encryption is asked for"));
-      runtime.start();
-      assertThatThrownBy(() -> runtime.require(WAIT))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("encryption is asked for");
-      assertThat(runtime.mayFetch()).isFalse();
-      assertThat(log.warnings()).singleElement().asString().contains("encryption is asked for");
-      runtime.close();
-      assertThat(engine.closed()).isEmpty();
     }
   }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
@@ -57,14 +56,6 @@ class RuntimeFiguresTest {
 
   private static RuntimeFigures figures(RuntimeStatus status) {
     return new RuntimeFigures(null, "7", new AtomicReference<>(status), new ShuffleCounters());
-  }
-
-  @Test
-  void shouldNameTheReasonWhileTheFirstStartHangs() {
-    RuntimeStatus hanging = RuntimeStatus.down(RuntimeStatus.State.STARTING, List.of("it hangs"));
-    assertThat(figures(hanging).current())
-        .containsEntry("state", "starting")
-        .containsEntry("reasons", "it hangs");
   }
 
   private static Stream<String> secrets(byte[] token) {

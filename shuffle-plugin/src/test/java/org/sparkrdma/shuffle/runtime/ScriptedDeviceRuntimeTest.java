@@ -149,7 +149,10 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
   @CsvSource({
     "ibv_open_device, 12, no RDMA device with reliable connections",
     "ibv_open_device, 13, no RDMA device with reliable connections",
-    "ibv_get_device_list, 38, rdma_get_devices failed: errno=19"
+    "ibv_get_device_list, 38, rdma_get_devices failed: errno=19",
+    "ibv_reg_mr, 12, memory cannot be registered: call=ibv_reg_mr errno=12 RLIMIT_MEMLOCK=",
+    "ibv_reg_mr, 14, memory cannot be registered: call=ibv_reg_mr errno=14: ",
+    "ibv_create_cq, 12, memory cannot be registered: call=ibv_create_cq errno=12 RLIMIT_MEMLOCK="
   })
   void shouldStayOffWithTheReasonWhereNoDeviceCanBeUsed(String call, int errno, String reason)
       throws Exception {
