@@ -67,11 +67,7 @@ class BlockServerTest {
   }
 
   private void start(ServeSettings.Mode mode, int slots, long budgetBytes) {
-    start(mode, slots, budgetBytes, true);
-  }
-
-  private void start(ServeSettings.Mode mode, int slots, long budgetBytes, boolean computeSums) {
-    start(mode, slots, budgetBytes, computeSums, 3);
+    start(mode, slots, budgetBytes, true, 3);
   }
 
   private void start(
@@ -238,81 +234,6 @@ class BlockServerTest {
   }
 
   @Test
-  void shouldAnswerAWarmLocateOfManyBlocksBeforeItReturns() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    int[] lengths = new int[100];
-    java.util.Arrays.setAll(lengths, i -> 100 + i);
-    write(1, 1, lengths);
-    Wanted[] blocks = new Wanted[lengths.length];
-    java.util.Arrays.setAll(blocks, i -> Wanted.of(1, 1, i));
-    Call cold = locate(1, blocks);
-    assertThat(cold.answered).isFalse();
-    work();
-    assertThat(cold.answered).isTrue();
-
-    Call warm = locate(2, blocks);
-    assertThat(warm.answered).isTrue();
-    assertThat(warm.bytes).hasSize(lengths.length);
-    for (int i = 0; i < lengths.length; i++) {
-      assertThat(warm.bytes.get(i)).isEqualTo(expected(1, 1, i));
-      assertThat(warm.sums.get(i)).isEqualTo(outputs.get(1, 1).sum(i));
-    }
-    assertThat(workers.waiting(0)).isZero();
-    assertThat(counters.value(Counter.WINDOWS_REGISTERED)).isEqualTo(1);
-  }
-
-  @Test
-  void shouldLoadOnceForTwoLocatesThatWait() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    int probes = domain.fileCalls();
-    write(1, 1, 100, 200);
-    Call first = locate(1, Wanted.of(1, 1, 0));
-    Call second = locate(2, Wanted.of(1, 1, 1));
-    assertThat(workers.waiting(0)).isEqualTo(1);
-    work();
-    assertThat(first.kinds).containsExactly(Kind.LOCATED);
-    assertThat(second.kinds).containsExactly(Kind.LOCATED);
-    assertThat(outputs.opened()).isEqualTo(1);
-    assertThat(domain.fileCalls()).isEqualTo(probes + 1);
-  }
-
-  @Test
-  void shouldAnswerWithWhatThereIsAtTheDeadline() throws Exception {
-    Path second = secondDisk();
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    write(1, 1, 100);
-    outputs.writeIn(second, 2, 1, new Random(1), 200);
-    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
-    for (int i = 0; i < 2; i++) {
-      workOnce();
-    }
-    pass(Duration.ofMillis(TIMEOUT_MS / 2 - 1));
-    assertThat(call.answered).isFalse();
-    pass(Duration.ofMillis(1));
-    assertThat(call.kinds).containsExactly(Kind.LOCATED, Kind.OVERLOADED);
-    assertThat(counters.value(Counter.LOCATES_OVERLOADED)).isEqualTo(1);
-    // Its loads that have not begun are cancelled; what is loaded later serves others.
-    work();
-    assertThat(outputs.opened()).isEqualTo(1);
-    assertThat(locate(1, Wanted.of(1, 1, 0)).answered).isTrue();
-  }
-
-  @Test
-  void shouldKeepALateResultForOthers() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    write(1, 1, 100);
-    Call call = locate(1, Wanted.of(1, 1, 0));
-    // The thread has begun, and its result comes after the deadline.
-    workers.runOne(0);
-    pass(Duration.ofMillis(TIMEOUT_MS));
-    assertThat(call.kinds).containsExactly(Kind.OVERLOADED);
-    runCommands();
-    Call next = served(1, Wanted.of(1, 1, 0));
-    assertThat(next.kinds).containsExactly(Kind.LOCATED);
-    assertThat(outputs.opened()).isEqualTo(1);
-  }
-
-  @Test
   void shouldSendBlocksOfAShuffleToTcpThatIsRemovedWhileTheyLoad() throws Exception {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     write(1, 1, 100);
@@ -369,43 +290,6 @@ class BlockServerTest {
   }
 
   @Test
-  void shouldCopyWhenTheAccountIsFullAndThenSendBlocksToTcp() throws Exception {
-    // Room for a window and one region of two slots.
-    start(ServeSettings.Mode.AUTO, 2, WINDOW + 2 * SLOT);
-    for (int map = 1; map <= 4; map++) {
-      write(1, map, WINDOW);
-    }
-    write(2, 1, SLOT, SLOT, SLOT);
-    Call window = served(1, Wanted.of(1, 1, 0));
-    assertThat(window.kinds).containsExactly(Kind.LOCATED);
-    Call copies = served(2, Wanted.of(2, 1, 0));
-    assertThat(copies.kinds).containsExactly(Kind.LOCATED);
-    Call more = served(3, Wanted.of(2, 1, 1));
-    assertThat(more.kinds).containsExactly(Kind.LOCATED);
-    assertThat(more.bytes.get(0)).isEqualTo(expected(2, 1, 1));
-    Call full = served(4, Wanted.of(2, 1, 2));
-    assertThat(full.kinds).containsExactly(Kind.BUSY);
-    assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(1);
-    // The release of a copy frees its slot for another one.
-    server.release(2, copies.leaseId);
-    Call later = served(4, Wanted.of(2, 1, 2));
-    assertThat(later.kinds).containsExactly(Kind.LOCATED);
-    assertThat(later.copied).isTrue();
-  }
-
-  @Test
-  void shouldShareASlotAmongSmallCopiesAndServeThemFromTheCache() throws Exception {
-    start(ServeSettings.Mode.COPY, 1, 1 << 20);
-    write(1, 1, 100, 200, 300);
-    Call first = served(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1), Wanted.of(1, 1, 2));
-    assertThat(first.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
-    Call second = locate(2, Wanted.of(1, 1, 2));
-    assertThat(second.answered).isTrue();
-    assertThat(second.bytes.get(0)).isEqualTo(expected(1, 1, 2));
-    assertThat(counters.value(Counter.BYTES_FROM_SLOTS)).isEqualTo(900);
-  }
-
-  @Test
   void shouldNotOverwriteACopyThatAReaderHasNotReleased() throws Exception {
     start(ServeSettings.Mode.COPY, 1, 1 << 20);
     write(1, 1, SLOT, SLOT);
@@ -418,20 +302,6 @@ class BlockServerTest {
     server.onPeerGone(1);
     Call later = served(2, Wanted.of(1, 1, 1));
     assertThat(later.kinds).containsExactly(Kind.LOCATED);
-  }
-
-  @Test
-  void shouldCopyWhenTheDeviceRefusesTheFile() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    domain.refuseFiles(true);
-    write(1, 1, 100);
-    Call call = served(1, Wanted.of(1, 1, 0));
-    assertThat(call.kinds).containsExactly(Kind.LOCATED);
-    assertThat(call.copied).isTrue();
-    assertThat(call.bytes.get(0)).isEqualTo(expected(1, 1, 0));
-    int calls = domain.fileCalls();
-    served(1, Wanted.of(1, 1, 0));
-    assertThat(domain.fileCalls()).as("not at once again").isEqualTo(calls);
   }
 
   @Test
@@ -490,50 +360,6 @@ class BlockServerTest {
     assertThat(gone.answered).isFalse();
     assertThat(other.answered).isTrue();
     assertThat(counters.value(Counter.LOCATES_DROPPED)).isEqualTo(1);
-  }
-
-  @Test
-  void shouldKeepTheMemoryOfExpiredLeasesUntilTheConnectionEnds() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    write(1, 1, 100);
-    Call call = served(1, Wanted.of(1, 1, 0));
-    locate(1, Wanted.of(1, 1, 0));
-    pass(LEASE);
-    assertThat(server.hasExpiredLease(1)).isTrue();
-    assertThat(server.hasExpiredLease(2)).isFalse();
-    assertThat(counters.value(Counter.LEASES_EXPIRED)).isEqualTo(2);
-    assertThat(server.release(1, call.leaseId)).as("without effect").isTrue();
-    pass(IDLE);
-    work();
-    assertThat(domain.regionCount()).isEqualTo(1);
-    server.onPeerGone(1);
-    pass(IDLE);
-    work();
-    assertThat(domain.regionCount()).isZero();
-    assertThat(counters.value(Counter.WINDOWS_RETURNED)).isEqualTo(1);
-  }
-
-  @Test
-  void shouldComputeChecksumsOnAThreadOfTheDisk() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 4 << 20);
-    write(1, 1, 3 * WINDOW);
-    Call call = locate(1, new Wanted(1, 1, 0, 1, true));
-    assertThat(call.answered).isFalse();
-    work();
-    assertThat(call.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED, Kind.LOCATED);
-    assertThat(call.sums).containsExactly(outputs.get(1, 1).sum(0));
-    assertThat(locate(1, new Wanted(1, 1, 0, 1, true)).answered).isTrue();
-  }
-
-  @Test
-  void shouldAnswerUnknownForMissingMapOutputsAndPartitions() throws Exception {
-    start(ServeSettings.Mode.AUTO, 2, 1 << 20);
-    write(1, 1, 100, 0);
-    Call call = served(1, Wanted.of(1, 9, 0), new Wanted(1, 1, 0, 3, false), Wanted.of(1, 1, 1));
-    assertThat(call.kinds).containsExactly(Kind.UNKNOWN, Kind.UNKNOWN, Kind.LOCATED);
-    Call again = locate(1, Wanted.of(1, 9, 0));
-    assertThat(again.answered).as("it may have come meanwhile").isFalse();
-    work();
   }
 
   @Test
@@ -609,20 +435,6 @@ class BlockServerTest {
     workOneByOne(1_000);
     assertThat(rest.kinds).hasSize(24).containsOnly(Kind.LOCATED);
     assertThat(outputs.opened()).isEqualTo(128 + 24);
-  }
-
-  @Test
-  void shouldLoadEachOfManyColdOutputsOnceWhenTheirBlocksFindNoMemoryOrWaitForChecksums()
-      throws Exception {
-    start(ServeSettings.Mode.COPY, 1, 1 << 20, true, 10_000);
-    write(2, 1, SLOT);
-    served(1, Wanted.of(2, 1, 0));
-    Wanted[] blocks = addOutputs(128, 20_000, 1_000, 0);
-    int before = outputs.opened();
-    Call busy = locate(2, blocks);
-    workOneByOne(2_000);
-    assertThat(busy.kinds).hasSize(128).containsOnly(Kind.BUSY);
-    assertThat(outputs.opened() - before).isEqualTo(128);
   }
 
   @Test

@@ -40,16 +40,4 @@ class FileProbeTest {
     assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).isEmpty();
     assertThat(domain.fileCalls()).isEqualTo(1);
   }
-
-  @Test
-  void shouldNameNoneWhereFilesCanBeRegistered() {
-    assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).isEmpty();
-    assertThat(domain.fileCalls()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldIgnoreADirectoryThatDoesNotExist() {
-    assertThat(FileProbe.refusing(domain, List.of(directory.resolve("gone")), ACCESS)).isEmpty();
-    assertThat(domain.fileCalls()).isZero();
-  }
 }
