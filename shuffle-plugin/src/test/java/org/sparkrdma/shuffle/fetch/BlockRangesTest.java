@@ -2,25 +2,11 @@
 package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import org.apache.spark.storage.ShuffleBlockBatchId;
-import org.apache.spark.storage.ShuffleBlockId;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BlockRangesTest {
-  @Test
-  void shouldParseSparksBlockNames() {
-    BlockRanges ranges = new BlockRanges(0);
-    assertThat(ranges.tryAdd(new ShuffleBlockId(1, 5_000_000_000L, 3).name())).isTrue();
-    assertThat(ranges.tryAdd(new ShuffleBlockBatchId(1, 2, 3, 30).name())).isTrue();
-    assertThat(ranges)
-        .containsExactly(new BlockRange(1, 5_000_000_000L, 3, 4), new BlockRange(1, 2, 3, 30));
-    assertThatThrownBy(() -> ranges.get(2)).isInstanceOf(IndexOutOfBoundsException.class);
-  }
-
   @ParameterizedTest
   @ValueSource(
       strings = {

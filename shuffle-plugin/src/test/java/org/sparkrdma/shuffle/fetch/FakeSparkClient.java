@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import com.codahale.metrics.MetricSet;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -17,12 +15,8 @@ import java.util.function.Function;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.shuffle.MergeFinalizerListener;
-import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
-import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
  * A fake of Spark's own client: answers at once by default. Like a connect, a call that waits fails
@@ -31,8 +25,6 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 public final class FakeSparkClient extends BlockStoreClient {
   /** One call of fetchBlocks. */
   public record Call(String host, int port, String executorId, List<String> blockIds) {}
-
-  public static final MetricSet METRICS = Map::of;
 
   public final List<Call> calls = new ArrayList<>();
   public final Map<String, Throwable> failures = new ConcurrentHashMap<>();
@@ -50,7 +42,6 @@ public final class FakeSparkClient extends BlockStoreClient {
   /** Number of blocks that a call answers before it throws. */
   public volatile int answersBeforeError;
 
-  public volatile boolean closed;
   public volatile DownloadFileManager files;
 
   /** Answers with zeros. */
@@ -161,66 +152,5 @@ public final class FakeSparkClient extends BlockStoreClient {
   }
 
   @Override
-  public Cause diagnoseCorruption(
-      String host,
-      int port,
-      String executorId,
-      int shuffleId,
-      long mapId,
-      int reduceId,
-      long checksum,
-      String algorithm) {
-    return Cause.DISK_ISSUE;
-  }
-
-  @Override
-  public void getMergedBlockMeta(
-      String host,
-      int port,
-      int shuffleId,
-      int shuffleMergeId,
-      int reduceId,
-      MergedBlocksMetaListener listener) {
-    listener.onFailure(shuffleId, shuffleMergeId, reduceId, new IllegalStateException("asked"));
-  }
-
-  @Override
-  public void getHostLocalDirs(
-      String host,
-      int port,
-      String[] executorIds,
-      CompletableFuture<Map<String, String[]>> directories) {
-    directories.complete(Map.of(executorIds[0], new String[] {host + ":" + port}));
-  }
-
-  @Override
-  public void pushBlocks(
-      String host,
-      int port,
-      String[] blockIds,
-      ManagedBuffer[] buffers,
-      BlockPushingListener listener) {
-    listener.onBlockPushSuccess(blockIds[0], buffers[0]);
-  }
-
-  @Override
-  public void finalizeShuffleMerge(
-      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
-    listener.onShuffleMergeFailure(new IllegalStateException("finalized " + shuffleId));
-  }
-
-  @Override
-  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
-    return shuffleId == 5;
-  }
-
-  @Override
-  public MetricSet shuffleMetrics() {
-    return METRICS;
-  }
-
-  @Override
-  public void close() {
-    closed = true;
-  }
+  public void close() {}
 }

@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -18,8 +16,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 class FallbackThreadsTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final AtomicInteger rechecks = new AtomicInteger();
-  private final FallbackThreads tcp = new FallbackThreads(request -> rechecks.incrementAndGet());
+  private final FallbackThreads tcp = new FallbackThreads(request -> {});
   private final RecordingListener listener = new RecordingListener();
 
   @BeforeEach
@@ -45,17 +42,6 @@ class FallbackThreadsTest {
         ranges,
         listener,
         new ReaderBlocks(null));
-  }
-
-  @Test
-  void shouldFetchFailedBlocksOnAThreadOfItsOwn() throws InterruptedException {
-    FetchRequest request = request("a", "x", "y");
-    request.onFailed(1, FallbackReason.TIMEOUT, "late");
-    assertThat(listener.awaitAnswers(1)).containsExactly("y");
-    assertThat(spark.threads).allMatch(thread -> thread.getName().startsWith("rdma-tcp-"));
-    assertThat(counters.value(FallbackReason.TIMEOUT)).isEqualTo(1);
-    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isPositive();
-    assertThat(rechecks).hasValue(1);
   }
 
   @Test

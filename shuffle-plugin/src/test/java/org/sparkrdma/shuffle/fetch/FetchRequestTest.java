@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import com.codahale.metrics.MetricSet;
 import io.netty.util.internal.OutOfDirectMemoryError;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -39,8 +36,6 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
@@ -67,7 +62,6 @@ class FetchRequestTest {
   private final SparkClient spark = new SparkClient();
   private final TaskContextImpl task = TaskContext$.MODULE$.empty();
   private final List<ManagedBuffer> delivered = new ArrayList<>();
-  private final List<String> corrupt = new ArrayList<>();
   private SoftPool soft;
   private SinkPool sinks;
 
@@ -140,16 +134,11 @@ class FetchRequestTest {
     }
 
     @Override
-    public MetricSet shuffleMetrics() {
-      return Map::of;
-    }
-
-    @Override
     public void close() {}
   }
 
-  /** A delivered block whose content has the given checksum of its second partition. */
-  private FetchedBlock block(long sumOffset) {
+  /** A delivered block with a wrong checksum of its second partition. */
+  private FetchedBlock block() {
     FetchedBlock block = sinks.tryTake(LENGTH);
     int placed = 0;
     for (int i = 0; i < block.count(); i++) {
@@ -158,7 +147,7 @@ class FetchRequestTest {
       placed += step;
     }
     block.addSum(CRC32C_KIND, HALF, sum(0, HALF));
-    block.addSum(CRC32C_KIND, LENGTH, sum(HALF, LENGTH) + sumOffset);
+    block.addSum(CRC32C_KIND, LENGTH, sum(HALF, LENGTH) + 1);
     FetchContext context =
         new FetchContext(
             spark,
@@ -185,15 +174,7 @@ class FetchRequestTest {
             new RecordingListener((name, buffer) -> delivered.add(buffer.retain())),
             reader);
     request.begin(
-        new BlockTransport() {
-          @Override
-          public void fetch(FetchRequest fetched) {}
-
-          @Override
-          public void onCorruptData(FetchRequest fetched) {
-            corrupt.add("7");
-          }
-        },
+        begun -> {},
         new Endpoint(
             "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));
     request.onFetched(0, block);
@@ -218,55 +199,9 @@ class FetchRequestTest {
   }
 
   @Test
-  void shouldVerifyABlockOnceWhenItIsOpened() throws IOException {
-    FetchedBlock block = block(0);
-    assertThat(counters.value(Counter.BLOCKS_VERIFIED)).isZero();
-    try (InputStream in = block.createInputStream()) {
-      assertThat(in.readAllBytes()).isEqualTo(content);
-    }
-    assertThat(block.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
-    assertThat(counters.value(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
-    block.release();
-  }
-
-  @Test
-  void shouldServeTheBytesOfTcpWhenTheRecordedChecksumIsWrong() throws IOException {
-    spark.answer = new Counted(content);
-    FetchedBlock block = block(1);
-    try (InputStream in = block.createInputStream()) {
-      assertThat(in.readAllBytes()).isEqualTo(content);
-    }
-    assertThat(spark.threads).containsExactly(Thread.currentThread());
-    assertThat(counters.value(FallbackReason.CHECKSUM_UNUSABLE)).isEqualTo(1);
-    assertThat(counters.value(Counter.CHECKSUMS_UNUSABLE)).isEqualTo(1);
-    assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).as("counts as one by TCP").isZero();
-    assertThat(counters.value(Counter.RDMA_BYTES_READ)).isZero();
-    assertThat(counters.value(Counter.TCP_BYTES_READ)).isEqualTo(LENGTH);
-    assertThat(corrupt).isEmpty();
-    assertThat(spark.answer.references).isEqualTo(1);
-    block.release();
-    assertThat(spark.answer.references).isZero();
-  }
-
-  @Test
-  void shouldServeTheBytesOfTcpAndReportThePeerWhenAReadWasCorrupt() throws IOException {
-    spark.answer = new Counted(content.clone());
-    content[HALF + 3] ^= 4;
-    FetchedBlock block = block(1);
-    assertThat(block.nioByteBuffer()).isEqualTo(spark.answer.nioByteBuffer());
-    assertThat(block.nioByteBuffer()).isNotEqualTo(ByteBuffer.wrap(content));
-    assertThat(spark.threads).hasSize(1);
-    assertThat(counters.value(FallbackReason.CORRUPT)).isEqualTo(1);
-    assertThat(counters.value(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
-    assertThat(corrupt).containsExactly("7");
-    block.release();
-    assertThat(spark.answer.references).isZero();
-  }
-
-  @Test
   void shouldVerifyBlocksForNettyToo() throws IOException {
     spark.answer = new Counted(content);
-    FetchedBlock block = block(1);
+    FetchedBlock block = block();
     assertThat(block.convertToNetty()).isNotNull();
     assertThat(spark.threads).hasSize(1);
     block.release();
@@ -275,7 +210,7 @@ class FetchRequestTest {
   @Test
   void shouldNameTheMapOutputAndReleaseTheBlockWhenTcpFails() {
     spark.failures.add(new IOException("on purpose"));
-    FetchedBlock block = block(1);
+    FetchedBlock block = block();
     Throwable thrown = catchThrowable(block::createInputStream);
     assertThat(thrown).isInstanceOf(FetchFailedException.class).hasRootCauseMessage("on purpose");
     FetchFailed failed = (FetchFailed) ((FetchFailedException) thrown).toTaskFailedReason();
@@ -296,7 +231,7 @@ class FetchRequestTest {
             throw new IllegalStateException("on purpose");
           }
         };
-    FetchedBlock block = block(1);
+    FetchedBlock block = block();
     assertThatThrownBy(block::createInputStream)
         .isInstanceOf(FetchFailedException.class)
         .hasRootCauseMessage("on purpose");
@@ -308,10 +243,11 @@ class FetchRequestTest {
     spark.answer = new Counted(content);
     spark.failures.add(noDirectMemory());
     spark.failures.add(noDirectMemory());
-    FetchedBlock block = block(1);
+    FetchedBlock block = block();
     assertThat(block.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
     assertThat(spark.threads).hasSize(3);
     block.release();
+    assertThat(spark.answer.references).isZero();
   }
 
   private static OutOfDirectMemoryError noDirectMemory() throws ReflectiveOperationException {
@@ -334,7 +270,7 @@ class FetchRequestTest {
 
   private void assertLeavesTheWait(Consumer<Thread> end, Class<?> thrown) throws Exception {
     spark.holds = true;
-    FetchedBlock block = block(1);
+    FetchedBlock block = block();
     CompletableFuture<Throwable> ended = new CompletableFuture<>();
     Thread reading =
         new Thread(() -> ended.complete(catchThrowable(block::createInputStream)), "task");

@@ -99,23 +99,4 @@ class FetchedBlockTest {
     assertThat(pool.chunksOut()).as("chunk of the next block").isEqualTo(1);
     next.release();
   }
-
-  @Test
-  void shouldTakeAllMemoryOfABlockOrNone() {
-    FetchedBlock most = sinks.tryTake((CHUNKS - 1) * CHUNK);
-    assertThat(sinks.tryTake(CHUNK + 1)).isNull();
-    assertThat(pool.chunksOut()).isEqualTo(CHUNKS - 1);
-    FetchedBlock last = sinks.tryTake(CHUNK);
-    assertThat(sinks.tryTake(1)).isNull();
-    most.release();
-    last.release();
-  }
-
-  @Test
-  void shouldReadABlockWithoutBytes() throws IOException {
-    FetchedBlock empty = FetchedBlock.empty();
-    assertThat(empty.size()).isZero();
-    assertThat(empty.createInputStream().read()).isEqualTo(-1);
-    empty.release();
-  }
 }

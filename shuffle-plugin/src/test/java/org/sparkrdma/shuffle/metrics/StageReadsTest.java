@@ -11,16 +11,6 @@ class StageReadsTest {
   private final StageReads reads = new StageReads();
 
   @Test
-  void shouldAddUpTheBytesOfEachStage() {
-    reads.add(4, 100, 30, 0);
-    reads.add(5, 0, 0, 7);
-    reads.add(4, 10, 0, 1);
-    reads.add(StageReads.NO_STAGE, 1, 1, 1);
-    reads.add(6, 0, 0, 0);
-    assertThat(reads.list()).isEqualTo(List.of(1L, 5L, 0L, 0L, 7L, 0L, 4L, 110L, 30L, 1L));
-  }
-
-  @Test
   void shouldKeepTheStagesThatWereAddedLast() {
     for (int stage = 0; stage < 1_000; stage++) {
       reads.add(stage, 1, 0, 0);

@@ -13,13 +13,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockPushingListener;
-import org.apache.spark.network.shuffle.MergeFinalizerListener;
-import org.apache.spark.network.shuffle.MergedBlockMeta;
-import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
-import org.apache.spark.network.shuffle.checksum.Cause;
-import org.apache.spark.network.shuffle.protocol.MergeStatuses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -321,112 +314,5 @@ class RdmaBlockClientTest extends BlockClientFixture {
         .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
     assertThat(transport.requests).isEmpty();
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
-  }
-
-  @Test
-  void shouldFetchForAnyReaderByRdmaWhileItIsUp() throws InterruptedException {
-    rdmaIsUp();
-    isUp = false;
-    RdmaBlockClient any =
-        new RdmaBlockClient(context, () -> transport, this::find, () -> isUp).forTasks();
-    isUp = true;
-    any.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
-    transport.requests.get(0).onFetched(0, FetchedBlock.empty());
-    listener.awaitAnswers(1);
-    assertThat(spark.calls()).isEmpty();
-    isUp = false;
-    any.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
-    assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_1_0", "shuffle_0_2_0");
-    assertThat(transport.requests).hasSize(1);
-    assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isOne();
-  }
-
-  @Test
-  void shouldFetchByTcpOnTheTasksThreadWhereRdmaIsNotUp() throws InterruptedException {
-    rdmaIsUp();
-    isUp = false;
-    fetch("shuffle_0_1_0", "shuffle_0_2_0");
-    listener.awaitAnswers(2);
-    assertThat(transport.requests).isEmpty();
-    assertThat(spark.threads).containsExactly(Thread.currentThread());
-    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);
-    assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isEqualTo(2);
-    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).as("no RDMA here").isZero();
-  }
-
-  @Test
-  void shouldForwardPushesAndLookUpsOfDirectoriesToSparksClient() {
-    List<String> outcomes = new ArrayList<>();
-    RdmaBlockClient client = client();
-    client.pushBlocks(
-        HOST,
-        1,
-        new String[] {"pushed"},
-        new ManagedBuffer[1],
-        new BlockPushingListener() {
-          @Override
-          public void onBlockPushSuccess(String blockId, ManagedBuffer buffer) {
-            outcomes.add(blockId);
-          }
-
-          @Override
-          public void onBlockPushFailure(String blockId, Throwable failure) {
-            outcomes.add(failure.getMessage());
-          }
-        });
-    client.finalizeShuffleMerge(
-        HOST,
-        1,
-        4,
-        0,
-        new MergeFinalizerListener() {
-          @Override
-          public void onShuffleMergeSuccess(MergeStatuses statuses) {
-            outcomes.add("success");
-          }
-
-          @Override
-          public void onShuffleMergeFailure(Throwable failure) {
-            outcomes.add(failure.getMessage());
-          }
-        });
-    assertThat(outcomes).containsExactly("pushed", "finalized 4");
-    assertThat(client.removeShuffleMerge(HOST, 1, 5, 0)).isTrue();
-    assertThat(client.removeShuffleMerge(HOST, 1, 6, 0)).isFalse();
-    CompletableFuture<Map<String, String[]>> directories = new CompletableFuture<>();
-    client.getHostLocalDirs(HOST, 9, new String[] {"7"}, directories);
-    assertThat(directories.join().get("7")).containsExactly(HOST + ":9");
-    client.setAppAttemptId("2");
-    assertThat(spark.getAppAttemptId()).isEqualTo("2");
-    assertThat(client.getAppAttemptId()).isEqualTo("2");
-  }
-
-  @Test
-  void shouldForwardOtherCallsToSparksClientAndNeverCloseIt() throws IOException {
-    List<String> outcomes = new ArrayList<>();
-    RdmaBlockClient client = client();
-    assertThat(client.diagnoseCorruption(HOST, 1, "7", 0, 0, 0, 0, "ADLER32"))
-        .isEqualTo(Cause.DISK_ISSUE);
-    assertThat(client.shuffleMetrics()).isSameAs(FakeSparkClient.METRICS);
-    client.getMergedBlockMeta(
-        HOST,
-        1,
-        0,
-        0,
-        0,
-        new MergedBlocksMetaListener() {
-          @Override
-          public void onSuccess(int shuffleId, int mergeId, int reduceId, MergedBlockMeta meta) {
-            outcomes.add("success");
-          }
-
-          @Override
-          public void onFailure(int shuffleId, int mergeId, int reduceId, Throwable failure) {
-            outcomes.add(failure.getMessage());
-          }
-        });
-    assertThat(outcomes).containsExactly("asked");
-    client.close();
-    assertThat(spark.closed).isFalse();
   }
 }

@@ -137,11 +137,10 @@ class BlockServerTest {
     private boolean copied;
     private boolean answered;
 
-    Call(long peer, ByteBuffer request, int owner, List<Long> released, Wanted... blocks) {
+    Call(long peer, ByteBuffer request, int owner, Wanted... blocks) {
       super(peer, request, nowNs);
       setAnswer(ByteBuffer.allocate(16 << 10));
       Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS, owner);
-      released.forEach(encoder::lease);
       for (Wanted block : blocks) {
         encoder.block(
             block.shuffleId,
@@ -199,7 +198,7 @@ class BlockServerTest {
   }
 
   private Call locate(long peer, Wanted... blocks) {
-    return locate(peer, List.of(), blocks);
+    return locateOf(Locate.OWN, peer, blocks);
   }
 
   /** A LOCATE after which nothing is left to do. */
@@ -209,12 +208,8 @@ class BlockServerTest {
     return call;
   }
 
-  private Call locate(long peer, List<Long> released, Wanted... blocks) {
-    return locateOf(Locate.OWN, peer, released, blocks);
-  }
-
-  private Call locateOf(int owner, long peer, List<Long> released, Wanted... blocks) {
-    Call call = new Call(peer, ByteBuffer.allocate(16 << 10), owner, released, blocks);
+  private Call locateOf(int owner, long peer, Wanted... blocks) {
+    Call call = new Call(peer, ByteBuffer.allocate(16 << 10), owner, blocks);
     server.locate(call);
     return call;
   }
@@ -623,7 +618,7 @@ class BlockServerTest {
     CompletableFuture<Integer> disk = new CompletableFuture<>();
     outputs.ownedBy(disk);
     Call own = locate(1, Wanted.of(0, 1, 0));
-    Call ofEnded = locateOf(17, 1, List.of(), Wanted.of(0, 1, 1));
+    Call ofEnded = locateOf(17, 1, Wanted.of(0, 1, 1));
     work();
     assertThat(own.kinds).containsExactly(Kind.LOCATED);
     assertThat(ofEnded.answered).as("the service has not answered").isFalse();
@@ -638,7 +633,7 @@ class BlockServerTest {
     server.unregisterShuffle(0);
     work();
     assertThat(domain.regionCount()).isZero();
-    Call late = locateOf(17, 1, List.of(), Wanted.of(0, 1, 1));
+    Call late = locateOf(17, 1, Wanted.of(0, 1, 1));
     work();
     assertThat(late.kinds).containsExactly(Kind.LOCATED);
     ended.delete(0);
@@ -653,14 +648,14 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 2, 1 << 20);
     CompletableFuture<Integer> disk = new CompletableFuture<>();
     outputs.ownedBy(disk);
-    locateOf(17, 1, List.of(), Wanted.of(1, 1, 0));
-    Call late = locateOf(18, 2, List.of(), Wanted.of(1, 1, 0));
+    locateOf(17, 1, Wanted.of(1, 1, 0));
+    Call late = locateOf(18, 2, Wanted.of(1, 1, 0));
     server.onPeerGone(1);
     pass(Duration.ofMillis(TIMEOUT_MS));
     assertThat(late.kinds).containsExactly(Kind.OVERLOADED);
     disk.completeExceptionally(new IOException("not registered"));
     work();
-    Call again = locateOf(17, 3, List.of(), Wanted.of(1, 1, 0));
+    Call again = locateOf(17, 3, Wanted.of(1, 1, 0));
     work();
     assertThat(again.kinds).containsExactly(Kind.UNKNOWN);
     assertThat(outputs.opened()).isZero();
@@ -672,7 +667,7 @@ class BlockServerTest {
     Random random = new Random(20_261_126);
     for (int map = 0; map < 6; map++) {
       int[] lengths = new int[8];
-      java.util.Arrays.setAll(lengths, i -> random.nextInt(WINDOW / 2));
+      Arrays.setAll(lengths, i -> random.nextInt(WINDOW / 2));
       write(1, map, lengths);
     }
     List<Call> open = new ArrayList<>();
