@@ -41,18 +41,6 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldFindAndCachePublishedEndpoints() {
-    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    client.publish(DirectoryServiceTest.endpoint("2", 20)).join();
-    assertThat(client.find("1").join().orElseThrow().incarnation()).isEqualTo(10);
-    assertThat(asked).hasValue(3);
-    CompletableFuture<Optional<Endpoint>> known = client.find("2");
-    assertThat(known).isDone();
-    assertThat(known.join().orElseThrow().incarnation()).isEqualTo(20);
-    assertThat(asked).hasValue(3);
-  }
-
-  @Test
   void shouldAskEveryFiveSecondsForAnExecutorWithoutAnEndpoint() {
     client.withdraw("1", List.of("no device")).join();
     assertThat(client.find("1").join()).isEmpty();
@@ -193,37 +181,6 @@ class DirectoryClientTest {
             Duration.ofSeconds(20))) {
       assertThat(reader.find("2").join()).isPresent();
       assertThat(reader.find("1").join()).isEmpty();
-    }
-  }
-
-  @Test
-  void shouldRetryUntilTheDriverAcceptsTheEndpoint() {
-    AtomicInteger tries = new AtomicInteger();
-    try (DirectoryClient stubborn =
-        client(
-            message -> {
-              if (tries.incrementAndGet() < 3) {
-                throw new IOException("no driver");
-              }
-              return service.answer(message);
-            },
-            Duration.ofSeconds(20))) {
-      assertThat(stubborn.publish(DirectoryServiceTest.endpoint("1", 10)).join()).isTrue();
-      assertThat(tries).hasValue(3);
-    }
-  }
-
-  @Test
-  void shouldFindNothingWhenTheDriverDoesNotAnswerInTime() {
-    CountDownLatch never = new CountDownLatch(1);
-    try (DirectoryClient impatient =
-        client(
-            message -> {
-              never.await();
-              return null;
-            },
-            Duration.ofMillis(20))) {
-      assertThat(impatient.find("1").join()).isEmpty();
     }
   }
 

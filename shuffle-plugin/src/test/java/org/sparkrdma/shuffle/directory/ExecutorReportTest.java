@@ -52,21 +52,6 @@ class ExecutorReportTest {
   }
 
   @Test
-  void shouldGiveTheFiguresToTheDriverAtOnceWhenTheyChangeAndTheLastOnesAtTheClose()
-      throws Exception {
-    DirectoryClient client = client(service::answer);
-    client.report("7", present::get, () -> false);
-    assertThat(awaitReport()).isEqualTo(Map.of("read", 1L));
-    present.set(Map.of("read", 2L));
-    // Its time has come; otherwise the test would wait for seconds.
-    control.execute(client::tick);
-    assertThat(awaitReport()).isEqualTo(Map.of("read", 2L));
-    present.set(Map.of("read", 5L, "state", "stopped"));
-    client.close();
-    assertThat(received).last().isEqualTo(Map.of("read", 5L, "state", "stopped"));
-  }
-
-  @Test
   void shouldGiveTheFiguresAfterReadsToTheDriverUnlessAnotherTaskReads() throws Exception {
     AtomicBoolean looked = new AtomicBoolean();
     AtomicBoolean reading = new AtomicBoolean(true);
