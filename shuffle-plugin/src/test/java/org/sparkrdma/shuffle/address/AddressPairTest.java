@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.address;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -14,16 +13,6 @@ import org.sparkrdma.verbs.VerbsException;
 
 class AddressPairTest {
   private static final int PORT = 4_711;
-
-  @Test
-  void shouldTakeThePairInOneSubnet() throws Exception {
-    AddressPair pair =
-        AddressPair.of(
-            List.of(own("10.1.0.5", 24), own("10.2.0.5", 24)),
-            List.of(peer("10.3.0.7", 24), peer("10.2.0.7", 24)));
-
-    assertThat(pair).isEqualTo(pair("10.2.0.5", "10.2.0.7", true));
-  }
 
   @Test
   void shouldTakeTheOtherFamilyRatherThanARouter() throws Exception {
@@ -54,16 +43,6 @@ class AddressPairTest {
   }
 
   @Test
-  void shouldLeaveRoutingToFindThePeerWithoutACommonSubnet() throws Exception {
-    List<NetworkAddress> own = List.of(own("fd00:1::5", 64), own("10.1.0.5", 24));
-
-    assertThat(AddressPair.of(own, List.of(peer("10.2.0.7", 24))))
-        .isEqualTo(pair("10.1.0.5", "10.2.0.7", false));
-    assertThat(AddressPair.of(own, List.of(peer("10.2.0.7", 24))).toString())
-        .isEqualTo("from=10.1.0.5 to=10.2.0.7 (no common subnet)");
-  }
-
-  @Test
   void shouldFindNoPairWithoutACommonFamilyOrAcrossALink() throws Exception {
     List<NetworkAddress> own = List.of(own("10.1.0.5", 24));
     assertThatThrownBy(() -> AddressPair.of(own, List.of(peer("fd00:1::7", 64))))
@@ -71,19 +50,6 @@ class AddressPairTest {
         .hasMessage("no common subnet, and no common family of addresses that a router may join");
     List<NetworkAddress> onLink = List.of(own("fe80::5", 64));
     assertThat(AddressPair.all(onLink, List.of(peer("fd00:1::7", 64)))).isEmpty();
-  }
-
-  @Test
-  void shouldGiveALinkLocalPeerTheScopeOfItsOwnAddress() throws Exception {
-    Inet6Address scoped = Inet6Address.getByAddress(null, at("fe80::5").getAddress(), 3);
-
-    AddressPair pair =
-        AddressPair.of(List.of(new NetworkAddress(scoped, 64)), List.of(peer("fe80::7", 64)));
-
-    assertThat(pair.inOneSubnet()).isTrue();
-    assertThat(((Inet6Address) pair.source().getAddress()).getScopeId()).isEqualTo(3);
-    assertThat(((Inet6Address) pair.destination().getAddress()).getScopeId()).isEqualTo(3);
-    assertThat(pair.destination().getAddress().getAddress()).isEqualTo(at("fe80::7").getAddress());
   }
 
   private static boolean isInOneSubnet(String own, int ownBits, String peer, int peerBits)

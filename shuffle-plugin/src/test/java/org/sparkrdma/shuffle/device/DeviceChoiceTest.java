@@ -4,8 +4,6 @@ package org.sparkrdma.shuffle.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.UnknownHostException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -14,10 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.Gid;
-import org.sparkrdma.verbs.device.GidType;
-import org.sparkrdma.verbs.device.PortInfo;
-import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.TransportType;
 
 /**
@@ -32,15 +26,6 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
     assertThat(choice.device().name()).isEqualTo("mlx5_1");
     assertThat(address(choice)).isEqualTo(at(SPARK));
     assertThat(choice.reason()).contains("Spark's own address");
-  }
-
-  @Test
-  void shouldPassOverPortsThatAreDown() throws Exception {
-    DeviceChoice choice = choose(device("mlx5_0", down(1, SPARK), active(2, "10.1.0.5")));
-
-    assertThat(choice.port()).isEqualTo(2);
-    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
-        .hasMessageContaining("mlx5_0 port 1 is not active: state=DOWN");
   }
 
   @Test
@@ -74,15 +59,6 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
   }
 
   @Test
-  void shouldNameARequestedDeviceThatIsMissing() {
-    devices = List.of("mlx5_9");
-
-    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
-        .hasMessageContaining("mlx5_0 is not in spark.shuffle.rdma.device")
-        .hasMessageContaining("mlx5_9 does not exist");
-  }
-
-  @Test
   void shouldPreferTheFamilyThatSparkUses() throws Exception {
     DeviceChoice choice = choose(device("mlx5_0", active(1, "fd00::5", "10.1.0.5")));
 
@@ -103,27 +79,6 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
   }
 
   @Test
-  void shouldTakeALoopbackAddressWhereSparkDoes() throws Exception {
-    sparkHost = "127.0.0.1";
-
-    assertThat(address(choose(device("soft0", active(1, "127.0.0.1"))))).isEqualTo(at("127.0.0.1"));
-  }
-
-  @Test
-  void shouldSendPeersAllAddressesOfThePortThatTheyMayUse() throws Exception {
-    DeviceChoice choice =
-        choose(
-            device(
-                "mlx5_0",
-                active(1, "fd00::5", "10.1.0.5", "fe80::1", SPARK),
-                active(2, "10.3.0.5")));
-
-    assertThat(choice.addresses())
-        .extracting(NetworkAddress::toString)
-        .containsExactly("10.0.0.5/24", "10.1.0.5/24", "fd00:0:0:0:0:0:0:5/64");
-  }
-
-  @Test
   void shouldTakeAnAddressInTheNetworkAskedFor() throws Exception {
     address = Optional.of("10.1.0.0/16");
 
@@ -134,25 +89,6 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
         .isEqualTo("mlx5_1");
   }
 
-  /** They look alike on every link, so a peer cannot know which link an address is on. */
-  @Test
-  void shouldRefuseADeviceWithLinkLocalAddressesOnlyUnlessTheyAreSelected() throws Exception {
-    DeviceInfo device = device("mlx5_0", active(1, "fe80::5"));
-
-    assertThatThrownBy(() -> choose(device))
-        .isInstanceOf(VerbsException.class)
-        .hasMessage(
-            "no usable device: mlx5_0 port 1 has only link-local addresses, which are in one"
-                + " subnet on every link: addresses=fe80:0:0:0:0:0:0:5: give its network interface another"
-                + " one (ip addr add ADDRESS/PREFIX dev INTERFACE), or where all hosts are on one"
-                + " link, set spark.shuffle.rdma.listen.address=fe80::/10");
-    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, "169.254.3.4"))))
-        .hasMessageEndingWith("set spark.shuffle.rdma.listen.address=169.254.0.0/16");
-
-    address = Optional.of("fe80::/10");
-    assertThat(address(choose(device))).isEqualTo(at("fe80::5"));
-  }
-
   @Test
   void shouldNotUseLinkLocalAddressesBesideOthersOfThePort() throws Exception {
     address = Optional.of("::/0");
@@ -160,47 +96,6 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
     assertThat(choose(device("mlx5_0", active(1, "fe80::5", "fd00::5"))).addresses())
         .extracting(NetworkAddress::address)
         .containsExactly(at("fd00::5"));
-  }
-
-  @Test
-  void shouldNameAnAddressThatIsNone() {
-    address = Optional.of("10.1.0.0/99");
-
-    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
-        .isInstanceOf(VerbsException.class)
-        .hasMessageContaining("cannot use address=10.1.0.0/99");
-  }
-
-  private static PortInfo infiniBand(int number, String... gids) throws UnknownHostException {
-    List<Gid> table = new ArrayList<>();
-    for (String gid : gids) {
-      table.add(new Gid(table.size(), GidType.INFINIBAND, at(gid)));
-    }
-    return new PortInfo(number, PortState.ACTIVE, 4_096, table, List.of());
-  }
-
-  @Test
-  void shouldSayThatAnInfiniBandPortNeedsAnIpAddress() throws Exception {
-    PortInfo withoutIpoib = infiniBand(1, "fe80::2:c903:29:1");
-
-    assertThatThrownBy(() -> choose(device("mlx5_0", withoutIpoib)))
-        .isInstanceOf(PortNotReadyException.class)
-        .hasMessage(
-            "no usable device: mlx5_0 port 1 has no IP address in this network namespace: give its"
-                + " network interface one (modprobe ib_ipoib && ip link set ib0 up && ip addr add"
-                + " ADDRESS/PREFIX dev ib0)"
-                + " or give a container the network of its host");
-    assertThat(address(choose(device("mlx5_0", withoutIpoib), device("mlx5_1", active(1, SPARK)))))
-        .as("another device is used")
-        .isEqualTo(at(SPARK));
-  }
-
-  @Test
-  void shouldNameAGidThatThePortDoesNotHave() throws Exception {
-    gid = OptionalInt.of(2);
-    DeviceInfo device = device("mlx5_0", infiniBand(1, "fe80::2:c903:29:1"));
-
-    assertThatThrownBy(() -> choose(device)).hasMessageContaining("has no GID with index=2");
   }
 
   @Test

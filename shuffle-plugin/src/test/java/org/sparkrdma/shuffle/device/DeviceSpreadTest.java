@@ -16,15 +16,6 @@ import org.sparkrdma.verbs.device.TransportType;
 /** Executors of one host that share its devices. */
 class DeviceSpreadTest extends DeviceChoiceFixture {
   @Test
-  void shouldSpreadExecutorsOverDevicesOfOneSubnetThatAreEquallyGood() throws Exception {
-    DeviceInfo[] two = {
-      device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.1.0.6"))
-    };
-
-    assertThat(chosenBy(4, two)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
-  }
-
-  @Test
   void shouldUseTheLowestOfSeveralSubnetsInAllExecutors() throws Exception {
     DeviceInfo[] two = {
       device("mlx5_0", active(1, "10.2.0.5")), device("mlx5_1", active(1, "10.1.0.200"))

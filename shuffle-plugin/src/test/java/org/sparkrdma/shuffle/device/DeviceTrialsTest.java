@@ -22,18 +22,8 @@ import org.sparkrdma.verbs.device.TransportType;
 
 class DeviceTrialsTest {
   private final List<String> tried = new ArrayList<>();
-  private final List<String> failures = new ArrayList<>();
   private final Set<String> sick = new HashSet<>();
   private List<String> listed = List.of();
-
-  @Test
-  void shouldTryTheOtherDevicesOfTheSubnet() throws Exception {
-    sick.addAll(Set.of("a", "b"));
-
-    assertThat(run("a 10.0.0.5", "b 10.0.0.6", "c 10.0.0.7")).isEqualTo("c");
-
-    assertThat(failures).containsExactly("a is sick, next b", "b is sick, next c");
-  }
 
   @Test
   void shouldNotMoveToASubnetWherePeersDoNotReachThisExecutor() {
@@ -52,15 +42,6 @@ class DeviceTrialsTest {
     listed = List.of("a");
 
     assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.0.0.6")).hasMessage("a is sick");
-  }
-
-  @Test
-  void shouldNameEachReasonOnceWhenNoneStarts() {
-    sick.addAll(Set.of("a", "b"));
-
-    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.0.0.6")).hasMessage("a is sick; b is sick");
-
-    assertThat(tried).containsExactly("a", "b");
   }
 
   private String run(String... devices) throws Exception {
@@ -93,7 +74,6 @@ class DeviceTrialsTest {
           }
           return name;
         },
-        (failed, reason, next) ->
-            failures.add(reason.getMessage() + ", next " + next.device().name()));
+        (failed, reason, next) -> {});
   }
 }

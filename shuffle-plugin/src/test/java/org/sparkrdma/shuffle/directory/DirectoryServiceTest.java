@@ -106,6 +106,9 @@ class DirectoryServiceTest {
         withField(2, null),
         withField(3, 1),
         withField(4, List.of()),
+        withField(4, List.of(List.of(new byte[] {10, 1, 0, 5}, 33, 4_711))),
+        withField(4, List.of(List.of(new byte[] {10, 1, 0, 5}, 24, 0))),
+        withField(4, List.of(List.of(new byte[] {(byte) 224, 0, 0, 1}, 24, 4_711))),
         withField(
             4,
             Collections.nCopies(
