@@ -31,19 +31,6 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldReadTheSystemsFiles() throws IOException {
-    write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
-    write("proc/self/cgroup", "0::/\n");
-    write("sys/fs/cgroup/memory.max", "8589934592\n");
-    write("proc/self/limits", "Limit  Soft  Hard\nMax locked memory   65536  unlimited  bytes\n");
-    assertThat(machine())
-        .isEqualTo(new MachineMemory(8 * GIB, true, OptionalLong.of(65_536), GIB, 4_096, 8));
-    write("sys/fs/cgroup/memory.max", "17179869184\n");
-    assertThat(machine().bytes()).isEqualTo(16 * GIB);
-    assertThat(machine().contained()).as("the limit is the memory of the host").isFalse();
-  }
-
-  @Test
   void shouldUseTheLowestLimitOfAllParentsInVersion2() throws IOException {
     write("proc/self/cgroup", "0::/kubepods.slice/pod1.slice/container\n");
     write("sys/fs/cgroup/kubepods.slice/memory.max", "" + 6 * GIB);
@@ -56,15 +43,6 @@ class MachineMemoryTest {
     assertThat(limit()).as("the kernel slows the group down above it").isEqualTo(GIB / 2);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "1000000\n");
     assertThat(limit()).isEqualTo(1_000_000);
-  }
-
-  @Test
-  void shouldUseTheLowestLimitOfAllParentsInVersion1() throws IOException {
-    write("proc/self/cgroup", "7:cpu:/x\n4:hugetlb,memory:/docker/1\n");
-    write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "" + 3 * GIB);
-    write("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", "" + 2 * GIB);
-    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
-    assertThat(limit()).isEqualTo(2 * GIB);
   }
 
   @Test
@@ -96,16 +74,6 @@ class MachineMemoryTest {
     assertThat(limit()).isEqualTo(GIB);
   }
 
-  @Test
-  void shouldRecognizeUnlimitedValues() throws IOException {
-    write("sys/fs/cgroup/memory.max", "max\n");
-    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
-    write("proc/self/cgroup", "4:memory:/\n0::/\n");
-    write("proc/self/limits", "Max locked memory         unlimited  unlimited  bytes\n");
-    assertThat(machine().contained()).isFalse();
-    assertThat(machine().lockableBytes()).isEmpty();
-  }
-
   @ParameterizedTest
   @CsvSource({"18446744073709551615", "99999999999999999999", "''", "nonsense"})
   void shouldIgnoreUnusableNumbers(String text) throws IOException {
@@ -113,14 +81,6 @@ class MachineMemoryTest {
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", text + "\n");
     write("proc/self/cgroup", "4:memory:/\n0::/\n");
     assertThat(machine().contained()).isFalse();
-  }
-
-  @Test
-  void shouldUseTheSoftLimitOfLockedMemory() throws IOException {
-    write("proc/self/limits", "Max locked memory         unlimited  8388608  bytes\n");
-    assertThat(machine().lockableBytes()).as("unlimited until it is lowered").isEmpty();
-    write("proc/self/limits", "Max locked memory         8388608  unlimited  bytes\n");
-    assertThat(machine().lockableBytes()).hasValue(8_388_608);
   }
 
   @ParameterizedTest
@@ -148,13 +108,6 @@ class MachineMemoryTest {
     Files.delete(root.resolve("proc/self/limits"));
     write("proc/self/limits/file", "");
     assertThat(FileDescriptors.free(new SystemFiles(root))).as("no descriptor").hasValue(0);
-  }
-
-  @Test
-  void shouldIgnoreTheLimitWithTheCapabilityWhereTheKernelHasNoUserNamespaces() throws IOException {
-    write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
-    write("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
-    assertThat(machine().lockableBytes()).isEmpty();
   }
 
   private void write(String file, String text) throws IOException {

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.pinned;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -96,13 +95,6 @@ class PinnedLimitTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"yarn", "spark://h:7077", "k8s://https://h"})
-  void shouldCountOneCoreForAnExecutorThatNamesNone(String master) {
-    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark("spark.master", master), HARDWARE);
-    assertThat(limit.derivation()).contains("shared by executors=16: 1024 MiB");
-  }
-
-  @ParameterizedTest
   @CsvSource({
     "yarn, spark.executor.memory, 1g, 64",
     "yarn, spark.executor.memory, 20g, 896",
@@ -163,40 +155,5 @@ class PinnedLimitTest {
             "1g");
     MachineMemory container = container(4, 2, OptionalLong.empty());
     assertThat(PinnedLimit.of(AUTO, container, spark, HARDWARE).bytes()).isEqualTo(MIB);
-  }
-
-  @Test
-  void shouldUseTheSettingAndNameTheLimitInItsPlace() {
-    MachineMemory tight = container(3, 1, OptionalLong.of(65_536));
-    SparkMemory pod =
-        spark("spark.master", "k8s://https://h", "spark.executor.memoryOverhead", "512m");
-    PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, pod, HARDWARE);
-    assertThat(limit.bytes()).isEqualTo(5 * GIB);
-    assertThat(limit.derivation())
-        .startsWith("set by spark.shuffle.rdma.pinned.max, instead of the minimum of: ")
-        .contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 128 MiB", "RLIMIT_MEMLOCK");
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "2048, 2048",
-    "2048m, 2048",
-    "2g, 2048",
-    "2gb, 2048",
-    "2097152k, 2048",
-    "1t, 1048576"
-  })
-  void shouldReadSizesAsSparkDoes(String size, long expectedMib) {
-    SparkConf conf = new SparkConf(false).set("spark.executor.memory", size);
-    assertThat(SparkMemory.heapBytes(key -> conf.get(key, null)))
-        .isEqualTo(expectedMib * MIB)
-        .isEqualTo(conf.getSizeAsMb("spark.executor.memory") * MIB);
-  }
-
-  @Test
-  void shouldRefuseASizeThatSparkRefuses() {
-    assertThatThrownBy(() -> spark("spark.executor.memory", "1.5g"))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("not allowed: value=1.5g");
   }
 }

@@ -50,17 +50,6 @@ class WritePinsTest {
     assertThat(pins.objection(Path.of("/shares"))).isEmpty();
   }
 
-  /** In the middle of a file that has a mount point in Latin-1. */
-  @Test
-  void shouldFindNfsBesideAMountWhosePathIsNotUtf8() throws IOException {
-    WritePins pins =
-        pins(
-            "6.1.192",
-            "30 22 0:40 / /caf\u00e9 rw - tmpfs none rw",
-            "31 22 0:41 / /shared rw - nfs server:/export rw");
-    assertThat(pins.objection(Path.of("/shared/c"))).isPresent();
-  }
-
   @ParameterizedTest
   @CsvSource({
     "/a\\040b, /a b",
@@ -73,11 +62,6 @@ class WritePinsTest {
   void shouldDecodeThePathsOfMounts(String written, String path) throws IOException {
     WritePins pins = pins("6.1.192", "31 22 0:41 / " + written + " rw - nfs server:/export rw");
     assertThat(pins.objection(Path.of(path, "c"))).isPresent();
-  }
-
-  @Test
-  void shouldObjectToNothingWhereTheSystemsFilesAreMissing() {
-    assertThat(WritePins.of(new SystemFiles(root)).objection(root)).isEmpty();
   }
 
   private WritePins pins(String release, String... mounts) throws IOException {
