@@ -4,19 +4,15 @@ package org.sparkrdma.shuffle.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
-import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -27,41 +23,11 @@ class ShuffleSettingsTest {
 
   @ParameterizedTest
   @EnumSource
-  void shouldAcceptItsOwnDefault(ShuffleSetting setting) {
-    assertThat(setting.parse(setting.defaultText())).isNotNull();
-  }
-
-  @ParameterizedTest
-  @EnumSource
   void shouldIgnoreSpacesAndCaseOfEveryKeyAndRefuseAnEmptyValue(ShuffleSetting setting) {
     String text = setting.defaultText();
     assertThat(setting.parse("\t" + text.toUpperCase(Locale.ROOT) + " "))
         .isEqualTo(setting.parse(text));
     assertThatThrownBy(() -> setting.parse(" ")).hasMessageContaining("key=" + setting.key());
-  }
-
-  @Test
-  void shouldIgnoreSpacesOfModesAndEngines() {
-    ShuffleSettings settings =
-        of(Map.of(P + "broadcast.mode", "Tcp ", P + "mode", " OFF", P + "soft.latency", "5us "));
-    assertThat(settings.broadcastMode()).isEqualTo("tcp");
-    assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.OFF);
-    assertThat(settings.engineSettings().values()).containsEntry("soft.latency", "5us");
-  }
-
-  @Test
-  void shouldAcceptUnits() {
-    ShuffleSettings settings = of(Map.of(P + "request.timeout", "2min", P + "pinned.max", "32M"));
-    assertThat(settings.pinnedMaxBytes()).hasValue(32L << 20);
-    assertThat(settings.transport(1 << 30).requestTimeout()).isEqualTo(Duration.ofMinutes(2));
-  }
-
-  @Test
-  void shouldDeriveThePoolFromThePinnedLimit() {
-    assertThat(of(Map.of()).transport(1 << 30).poolBytes()).isEqualTo(1 << 29);
-    assertThat(of(Map.of(P + "pool.max", "64m")).transport(1 << 30).poolBytes())
-        .isEqualTo(64 << 20);
-    assertThat(of(Map.of(P + "pool.max", "2g")).transport(1 << 30).poolBytes()).isEqualTo(1 << 30);
   }
 
   @ParameterizedTest
@@ -85,13 +51,6 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldDeriveTheFirstQuarantineFromTheLongest() {
-    assertThat(of(Map.of()).transport(1 << 30).quarantine()).isEqualTo(Duration.ofSeconds(1));
-    assertThat(of(Map.of(P + "quarantine.max", "100ms")).transport(1 << 30).quarantine())
-        .isEqualTo(Duration.ofMillis(50));
-  }
-
-  @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
     assertThat(of(Map.of()).transport(1 << 30).packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));
@@ -109,17 +68,11 @@ class ShuffleSettingsTest {
   @CsvSource({
     "pinned.max, 32k, 1m to 16t",
     "pinned.max, 16s, units k",
-    "pinned.max, -16m, 1m to 16t",
     "request.timeout, 120, units us",
-    "request.timeout, 5m m, units us",
     "request.timeout, 99999999999999999d, units us",
     "listen.port, 70000, 0 to 65535",
     "tos, 256, from 0 to 255",
-    "tos, -1, from 0 to 255",
     "tos, ef, 'auto, or a whole number'",
-    "ack.timeout, 17, units us",
-    "ack.timeout, 2min, 1ms to 60s",
-    "listen.port, eighty, 0 to 65535",
     "gid.index, -1, 'auto, or a whole number from 0 to 65535'",
     "verify, yes, 'true, false'",
     "mode, on, 'auto, required, off'",
@@ -135,50 +88,6 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldNameAllMistakesAtOnce() {
-    Map<String, String> texts =
-        Map.of(
-            P + "connections.max", "many",
-            P + "mode", "sometimes",
-            P + "pined.max", "1g",
-            P + "soft.latency", "bad");
-    assertThatThrownBy(() -> of(texts))
-        .isInstanceOf(IllegalArgumentException.class)
-        .message()
-        .satisfies(
-            message ->
-                assertThat(message.split("; "))
-                    .hasSize(4)
-                    .anyMatch(part -> part.contains("key=" + P + "connections.max value=many"))
-                    .anyMatch(part -> part.contains("key=" + P + "mode value=sometimes"))
-                    .anyMatch(
-                        part ->
-                            part.contains(
-                                "unknown setting: key=" + P + "pined.max value=1g allowed="))
-                    .anyMatch(part -> part.contains("key=soft.latency value=bad")));
-  }
-
-  @Test
-  void shouldReportSparkRdmaKeysInsteadOfRefusingThem() {
-    FormerSettings.all()
-        .forEach(
-            (name, replacement) ->
-                assertThat(of(Map.of(P + name, "whatever")).notes())
-                    .singleElement()
-                    .asString()
-                    .contains(P + name, replacement));
-  }
-
-  @Test
-  void shouldOnlyNameExistingKeysAsReplacements() {
-    List<String> keys = List.of(ShuffleSetting.values()).stream().map(ShuffleSetting::key).toList();
-    String start = "replaced by " + P;
-    assertThat(FormerSettings.all().values())
-        .filteredOn(text -> text.startsWith(start))
-        .allSatisfy(text -> assertThat(keys).contains(text.substring("replaced by ".length())));
-  }
-
-  @Test
   void shouldAcceptEveryEngineOfTheServiceLoader() {
     ShuffleSettings settings =
         ShuffleSettings.of(
@@ -187,42 +96,6 @@ class ShuffleSettingsTest {
     assertThat(settings.engine()).isEqualTo("fourth");
     assertThat(settings.engineSettings().values())
         .containsExactly(Map.entry("fourth.latency", "5us"));
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"auto", "ibverbs", "disni", "soft"})
-  void shouldFindItsOwnEnginesOnEveryJava(String engine) {
-    SparkConf conf = new SparkConf(false).set(P + "engine", engine);
-    assertThat(ShuffleSettings.of(conf).engine()).isEqualTo(engine);
-  }
-
-  @Test
-  void shouldReadOnlyItsOwnKeysFromSpark() {
-    SparkConf conf =
-        new SparkConf(false).set("spark.shuffle.rdmaX", "1").set(P + "listen.port", "4711");
-    assertThat(ShuffleSettings.of(conf).transport(1 << 30).listenPort()).isEqualTo(4_711);
-  }
-
-  @Test
-  void shouldReadTheSelectedDevice() {
-    Map<String, String> texts =
-        Map.of(
-            P + "device", "mlx5_0, mlx5_1",
-            P + "gid.index", "3",
-            P + "listen.address", "10.0.0.0/8",
-            P + "rails.routed", "true",
-            P + "fabric.trusted", "true");
-
-    assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
-        .isEqualTo(
-            new DeviceSelector(
-                List.of("mlx5_0", "mlx5_1"),
-                OptionalInt.of(3),
-                Optional.of("10.0.0.0/8"),
-                InetAddress.getLoopbackAddress(),
-                true,
-                true,
-                3));
   }
 
   private static ShuffleSettings of(Map<String, String> texts) {
@@ -254,11 +127,7 @@ class ShuffleSettingsTest {
     }
 
     @Override
-    public void validate(EngineSettings settings) {
-      if (settings.value(latency).equals("bad")) {
-        throw new IllegalArgumentException("key=soft.latency value=bad");
-      }
-    }
+    public void validate(EngineSettings settings) {}
 
     @Override
     public VerbsEngine load(EngineSettings settings) {
