@@ -100,18 +100,6 @@ class RdmaPluginTest {
     }
   }
 
-  @Test
-  void shouldKeepAnotherManagerAndItsClientInLocalMode() {
-    try (CapturedLog log = new CapturedLog();
-        JavaSparkContext spark = new JavaSparkContext(other(OtherShuffleManager.class))) {
-      BlockStoreClient client = SparkEnv.get().blockManager().blockStoreClient();
-      assertThat(sums(spark)).hasSize(7);
-      assertThat(SparkEnv.get().shuffleManager()).isInstanceOf(OtherShuffleManager.class);
-      assertThat(SparkEnv.get().blockManager().blockStoreClient()).isSameAs(client);
-      assertThat(log.warnings()).isEmpty();
-    }
-  }
-
   /**
    * A manager that the user names, as Comet needs, or that another plug-in sets, as RAPIDS does.
    */

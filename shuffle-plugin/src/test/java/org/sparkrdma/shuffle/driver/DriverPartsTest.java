@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -20,35 +19,12 @@ import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
-/** The consequence for a job of an executor without RDMA, as the driver's WARN has it. */
+/** Executors that end without an event of Spark. */
 @Timeout(60)
 class DriverPartsTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
 
   private final ControlThread control = new ControlThread();
-
-  private static String consequence(Map<String, String> settings) {
-    return DriverParts.withoutRdma(ShuffleSettings.of(settings));
-  }
-
-  @Test
-  void shouldNameTcpUnlessRdmaIsRequired() {
-    assertThat(consequence(Map.of())).isEqualTo("Its shuffle blocks use TCP");
-    assertThat(consequence(Map.of("spark.shuffle.rdma.mode", "required")))
-        .isEqualTo("Its tasks fail, because spark.shuffle.rdma.mode=required");
-  }
-
-  @Test
-  void shouldRemoveWhatSparkHasNotKnownAtTwoLooks() {
-    LostExecutors lost = new LostExecutors();
-    assertThat(lost.look(Set.of("1", "2"), List.of("1", "late"))).isEmpty();
-    assertThat(lost.look(Set.of("1", "late"), List.of("1", "late"))).as("one look").isEmpty();
-    assertThat(lost.look(Set.of("2", "late"), List.of("1", "late"))).as("2 is back").isEmpty();
-    assertThat(lost.look(Set.of("2", "late"), List.of("1", "late"))).containsExactly("1");
-    assertThat(lost.look(Set.of("2", "late"), List.of("late"))).isEmpty();
-    assertThat(lost.look(Set.of("late"), List.of("late"))).isEmpty();
-    assertThat(lost.look(Set.of("late"), List.of("late"))).as("no RDMA").containsExactly("2");
-  }
 
   /** The executor has ended, and Spark has dropped the event. */
   @Test

@@ -13,7 +13,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -92,16 +91,6 @@ class SparkMapOutputsTest {
     }
   }
 
-  @Test
-  void shouldFindChecksumsWhenTheAlgorithmIsNamedInLowerCase() throws IOException {
-    SparkConf lowerCase = conf.clone().set("spark.shuffle.checksum.algorithm", "crc32c");
-    lowerCase.set(ENABLED, "True ");
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase, true, missing);
-
-    assertThat(outputs.checksumKind()).isEqualTo(3);
-    assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isTrue();
-  }
-
   /** An Error on a thread of a disk would end the executor. */
   @Test
   void shouldKnowNoBlockWhereAMemberOfSparkIsMissing() {
@@ -116,30 +105,6 @@ class SparkMapOutputsTest {
     MapOutputs outputs = new SparkMapOutputs(broken, List.of(), conf, true, links);
     assertThatThrownBy(() -> outputs.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
     assertThat(links.reason().orElseThrow()).contains("gone");
-  }
-
-  @Test
-  void shouldReadALargeIndex() throws IOException {
-    int partitions = 1_200;
-    int shuffleId = SHUFFLE + 7;
-    Path index = resolver.getIndexFile(shuffleId, MAP, Option.empty()).toPath();
-    Path sums = resolver.getChecksumFile(shuffleId, MAP, "CRC32C", Option.empty()).toPath();
-    ByteBuffer offsets = ByteBuffer.allocate(8 * (partitions + 1));
-    LongStream.rangeClosed(0, partitions).forEach(i -> offsets.putLong(3 * i));
-    ByteBuffer values = ByteBuffer.allocate(8 * partitions);
-    LongStream.range(0, partitions).forEach(i -> values.putLong(100 + i));
-    Files.write(index, offsets.array());
-    Files.write(sums, values.array());
-    Files.write(resolver.getDataFile(shuffleId, MAP).toPath(), new byte[3 * partitions]);
-
-    MapOutput output =
-        new SparkMapOutputs(resolver, List.of(), conf, true, missing).open(shuffleId, MAP);
-
-    assertThat(output.partitions()).isEqualTo(partitions);
-    assertThat(output.lengthBytes()).isEqualTo(3L * partitions);
-    assertThat(output.offset(530)).isEqualTo(3 * 530);
-    assertThat(output.sum(512)).isEqualTo(612);
-    assertThat(output.offset(partitions)).isEqualTo(3L * partitions);
   }
 
   @Test

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,19 +28,6 @@ class ExecutorClassPathTest {
   private Optional<String> problem(String version, boolean fromApplicationJars) {
     return ExecutorClassPath.problem(
         conf, version, MANAGER, fromApplicationJars, fromApplicationJars ? "" : JAR);
-  }
-
-  @Test
-  void shouldAcceptAJarOfTheApplicationWhereExecutorsMayHaveOneOfTheirOwn() {
-    conf.set(EXECUTOR, "/opt/plug-in.jar");
-    assertThat(problem(OLD_SPARK, true)).isEmpty();
-  }
-
-  @Test
-  void shouldAcceptAJarOnTheClassPathOfTheDriver() {
-    assertThat(problem(OLD_SPARK, false)).isEmpty();
-    assertThatNoException()
-        .isThrownBy(() -> ExecutorClassPath.requireLoadable(conf, ExecutorClassPathTest.class));
   }
 
   @ParameterizedTest
@@ -91,22 +77,9 @@ class ExecutorClassPathTest {
     return file;
   }
 
-  @Test
-  void shouldAcceptAJarInSparksOwnFolder() {
-    conf.set(DRIVER, "/opt/other.jar:/opt/*");
-    assertThat(problem("4.2.0", false)).isEmpty();
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"4.0.2", "4.1.3", "4.2.0", "5.0.0-SNAPSHOT", "vendor"})
   void shouldAcceptTheApplicationsJarsFromSpark4On(String version) {
     assertThat(problem(version, true)).isEmpty();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"local", "local[2]", "local[*]"})
-  void shouldAcceptLocalModeWithoutExecutors(String master) {
-    conf.set("spark.master", master);
-    assertThat(problem(OLD_SPARK, true)).isEmpty();
   }
 }
