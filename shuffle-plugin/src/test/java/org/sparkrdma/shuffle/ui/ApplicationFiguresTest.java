@@ -15,23 +15,6 @@ class ApplicationFiguresTest {
   private final ApplicationFigures figures = new ApplicationFigures(true);
 
   @Test
-  void shouldSummarizeBytesByPathFallbacksByReasonAndTheHighestPinnedMemoryOfAnExecutor() {
-    figures.report(
-        "1", Map.of("read", 5L, "copied", 2L, "highest", 8_192L, "fallback.timeout", 3L));
-    figures.report(
-        "2", Map.of("tcp", 7L, "highest", 4_096L, "fallback.timeout", 1L, "fallback.disk", 2L));
-    figures.report("2", Map.of("quarantines", 4L, "fallback.no-endpoint", 9L));
-    figures.report("2", Map.of("broadcast", 6L));
-    figures.addTask("1", 0, 5, 11);
-    assertThat(figures.totals().summary())
-        .isEqualTo(
-            "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 broadcastBytes=6 fallbackBlocks=6 quarantines=4"
-                + " fallbacks={disk=2, no-endpoint=9, timeout=4} highestPinnedBytes=8192");
-    figures.report("1", Map.of("ended", 3L));
-    assertThat(figures.totals().summary()).endsWith("highestPinnedBytes=8192 endedBytes=3");
-  }
-
-  @Test
   @Timeout(60)
   void shouldWaitUntilExecutorsHaveReportedWhatTheirTasksHaveRead() throws Exception {
     Predicate<String> reporters = executorId -> !executorId.equals("silent");
@@ -62,17 +45,6 @@ class ApplicationFiguresTest {
     figures.report("1", Map.of("read", 4L, "tcp", 1L));
     waited.get();
     thread.join();
-  }
-
-  @Test
-  @Timeout(60)
-  void shouldWaitForTheFirstReportOfAnExecutorThatSendsThem() throws Exception {
-    figures.addTask("1", 0, 5, 11);
-    CompletableFuture<Void> reported =
-        CompletableFuture.runAsync(() -> figures.report("1", Map.of("state", "up", "read", 5L)));
-    figures.awaitReports(Duration.ofDays(1), executorId -> true);
-    reported.get();
-    assertThat(figures.totals().bytes()).isEqualTo(new BytesByPath(5, 0, 0, 11));
   }
 
   @Test

@@ -10,7 +10,6 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -21,12 +20,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
-import org.sparkrdma.shuffle.metrics.Figure;
 import scala.Tuple2;
 
 /**
- * The tab of a real application; and names and values that Prometheus gets from the driver, with
- * the templates that use them.
+ * Names that Prometheus gets from the driver of a real application, with the templates that use
+ * them.
  */
 @Timeout(120)
 class DriverPagesTest {
@@ -98,64 +96,5 @@ class DriverPagesTest {
         client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     return answer.body();
-  }
-
-  @Test
-  @Tag("slow")
-  void shouldSayInItsTabWhyRdmaIsNotUsed() throws Exception {
-    assertThat(tabOf(conf()))
-        .contains("in local mode no block is remote")
-        .contains("RDMA shuffle</a>");
-    assertThat(tabOf(conf().set("spark.shuffle.rdma.mode", "off")))
-        .contains("RDMA is not used: spark.shuffle.rdma.mode=off");
-  }
-
-  private static String tabOf(SparkConf conf) throws Exception {
-    try (JavaSparkContext spark = shuffled(conf)) {
-      return get(spark, "/rdma-shuffle/");
-    }
-  }
-
-  @Test
-  void shouldCountExecutorsByTheStateOfTheirRdma() {
-    ApplicationFigures figures = new ApplicationFigures(true);
-    figures.report("1", figures("up", 96, 100, 10));
-    figures.report("2", figures("up", 10, 100, 20));
-    figures.report("3", figures("off", 0, 0, 0));
-    figures.report("4", figures("up", 100, 100, 30));
-    figures.remove("4", "lost");
-    figures.start("5", "host-a");
-
-    ApplicationTotals totals = figures.totals();
-
-    assertThat(totals.withRdma()).isEqualTo(2);
-    assertThat(totals.withoutRdma()).isEqualTo(1);
-    assertThat(totals.pinnedFull()).isEqualTo(1);
-    assertThat(totals.bytes().read()).as("of removed executors too").isEqualTo(60);
-    assertThat(totals.fallbackBlocks()).as("with RDMA at both ends").isEqualTo(4 * 7);
-    assertThat(totals.blocksWithoutRdma()).isEqualTo(4 * 28);
-    assertThat(totals.fallbackBytes()).isEqualTo(4 * 3);
-    assertThat(totals.quarantines()).isEqualTo(4);
-    assertThat(totals.present(Figure.PINNED)).as("of running executors").isEqualTo(96 + 10);
-    assertThat(totals.present(Figure.PINNED_LIMIT)).isEqualTo(200);
-    assertThat(totals.present(Figure.CONNECTIONS)).isEqualTo(10 + 20);
-    assertThat(totals.present(Figure.LATENCY_P99_US)).as("the slowest").isEqualTo(20);
-    assertThat(new ApplicationFigures(true).totals().present(Figure.PINNED)).isZero();
-  }
-
-  private static Map<String, Object> figures(String state, long pinned, long limit, long read) {
-    return Map.ofEntries(
-        Map.entry(Figure.STATE.label(), state),
-        Map.entry(Figure.PINNED.label(), pinned),
-        Map.entry(Figure.PINNED_LIMIT.label(), limit),
-        Map.entry(Figure.READ.label(), read),
-        Map.entry(Figure.QUARANTINES.label(), 1L),
-        Map.entry(Figure.TCP_FALLBACK.label(), 3L),
-        Map.entry(Figure.FALLBACK + "timeout", 5L),
-        Map.entry(Figure.FALLBACK + "disk", 2L),
-        Map.entry(Figure.FALLBACK + "unavailable", 11L),
-        Map.entry(Figure.FALLBACK + "no-endpoint", 17L),
-        Map.entry(Figure.CONNECTIONS.label(), read),
-        Map.entry(Figure.LATENCY_P99_US.label(), read));
   }
 }

@@ -25,17 +25,6 @@ class FigureStoreTest {
     }
   }
 
-  @Test
-  void shouldReadStagesOfAnEarlierVersion() throws Exception {
-    StoredFigures earlier = new StoredFigures();
-    earlier.json =
-        "{\"stages\":[[5,30,40]],\"series\":[[1]],\"executors\":{\"1\":{\"values\":{}}}}";
-    store.write(earlier);
-    assertThat(RdmaHistoryPlugin.read(store).snapshot().stages())
-        .containsExactly(new StageBytes(5, 30, 40, 0, 0, 0));
-    assertThat(RdmaHistoryPlugin.read(store).snapshot().executors().get("1").host()).isEmpty();
-  }
-
   /** Spark has dropped its events about the removed executor and about tasks of jobs that ended. */
   @Test
   void shouldShowTheSameOfACompactedLog() throws Exception {

@@ -51,35 +51,6 @@ class PageContentTest {
   }
 
   @Test
-  void shouldShowTheReasonWhyRdmaIsNotUsedAndCountSparksOwnBytesAsTcp() {
-    figures.report("1", Map.of("state", "off", "reasons", "no device", "tcp", 0L));
-    figures.addTask("1", 3, 2_048, 1_024);
-    assertThat(page())
-        .contains("up in 0 of 1 running executors")
-        .contains("Not used in 1 executor:</strong> no device")
-        .contains("<td>off (no device)</td>")
-        .contains("0 % of remote bytes over RDMA</strong> (0 B of 2.0 KiB)")
-        .contains("2.0 KiB over TCP", "1.0 KiB from local disks");
-  }
-
-  @Test
-  void shouldCountEveryExecutorWithoutRdmaBesideThoseThatRun() {
-    for (int i = 0; i < 9; i++) {
-      figures.report("" + i, Map.of("state", "off", "reasons", "reason " + Math.max(i, 2)));
-    }
-    figures.remove("0", "idle");
-    assertThat(page())
-        .contains("up in 0 of 8 running executors")
-        .contains("Not used in 3 executors, 2 running:</strong> reason 2")
-        .contains("Not used in 1 executor:</strong> reason 6")
-        .contains("Other reasons:</strong> in the table of executors")
-        .doesNotContain("</strong> reason 7");
-    figures.end();
-    assertThat(page())
-        .contains("up in 0 of 8 executors at the end", "Not used in 3 executors, 2 at the end:");
-  }
-
-  @Test
   void shouldCountTheBytesOfAStageAsTcpWhereNoExecutorReports() {
     figures.addTask("1", 3, 3_072, 1_024);
     assertThat(stage(3)).endsWith("3.0 KiB", "0 B", "3.0 KiB", "1.0 KiB");
@@ -112,17 +83,6 @@ class PageContentTest {
   }
 
   @Test
-  void shouldMarkALostExecutorAndKeepItsBytes() {
-    figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L));
-    figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L));
-    figures.remove("1", "Command exited with code 137");
-    assertThat(page())
-        .contains("up in 1 of 1 running executors")
-        .contains("<td>lost: Command exited with code 137</td>")
-        .contains("5.0 KiB over RDMA");
-  }
-
-  @Test
   void shouldShowExecutorsWithoutRdmaFirstAndEndedOnesFoldedAndHowManyThereAre() {
     for (int i = 0; i < 60; i++) {
       String state = i == 58 ? "off" : "up";
@@ -136,18 +96,6 @@ class PageContentTest {
         .contains("<span title=\"192.0.2.1:7, 192.0.2.2:8\">192.0.2.1:7 …</span>")
         .doesNotContain("<tr><td>57</td>");
     assertThat(page("count", true)).contains("<tr><td>57</td>").doesNotContain("are shown");
-  }
-
-  @Test
-  void shouldCountBlocksThatUsedTcpByReason() {
-    assertThat(page()).contains("<p>None.</p>");
-    figures.report("1", Map.of("fallback.pool-empty", 7L));
-    figures.report("2", Map.of("fallback.pool-empty", 2L));
-    figures.report("2", Map.of("fallback.of-another-version", 10L));
-    assertThat(page())
-        .containsSubsequence("<td>of-another-version</td>", ">10</td><td></td><td></td>")
-        .contains("<td>pool-empty</td>", ">9</td><td>No receive memory for a second, ")
-        .contains("<td>Raise pinned.max, or use more partitions</td>");
   }
 
   private String page() {

@@ -58,20 +58,6 @@ class RdmaShuffleEventTest {
   }
 
   @Test
-  void shouldReadWhatItKnowsOfALaterVersion() {
-    RdmaShuffleEvent later =
-        replay(
-                "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":9,"
-                    + "\"timeMs\":99,\"racks\":{\"a\":[1]},\"executors\":"
-                    + "[[\"7\",\"read\",1,\"flights\",[1,2],\"share\",0.5,\"odd\"],[],{\"x\":1},3]}")
-            .ours
-            .get(0);
-    assertThat(later.hasLaterSchema()).isTrue();
-    assertThat(later.figures).isEqualTo(Map.of("7", Map.of("read", 1L, "share", 0L)));
-    assertThat(later.notes).isEmpty();
-  }
-
-  @Test
   void shouldReadAnEventWithoutPropertiesOrWithOthersThanExpected() {
     Replayed replayed =
         replay(
