@@ -102,14 +102,6 @@ class ArchiveTest {
         .isEqualTo("at address-1, address-1 end");
   }
 
-  @Test
-  void shouldReplaceTheNameOfTheHostUnlessItIsAWord() throws IOException {
-    assertThat(new Archive(files).mask("node17 and node17.example.org, 6.1.0-node17"))
-        .isEqualTo("this-host and this-host, 6.1.0-this-host");
-    file("proc/sys/kernel/hostname", "a.example.org");
-    assertThat(new Archive(files).mask("a port of a.example.org")).isEqualTo("a port of this-host");
-  }
-
   private void file(String name, String text) throws IOException {
     Path file = root.resolve(name);
     Files.createDirectories(file.getParent());

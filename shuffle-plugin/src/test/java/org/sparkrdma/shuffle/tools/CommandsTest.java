@@ -177,11 +177,4 @@ class CommandsTest {
     assertThat(errors.toString()).hasLineCount(1).contains("--help)");
     assertThat(output.toString()).isEmpty();
   }
-
-  @Test
-  void shouldRefuseWrongSettingsInTheListOfDevices() throws IOException {
-    String wrong = settings("spark.shuffle.rdma.engine cars\n");
-    assertThat(run("devices", "--conf", wrong)).isEqualTo(Commands.WRONG_USAGE);
-    assertThat(errors.toString()).contains("value=cars");
-  }
 }

@@ -37,7 +37,6 @@ public final class FakeMachine {
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private boolean usable;
-  private Map<Path, Optional<String>> directories = Map.of();
   private String reason = "ibverbs: no RDMA device";
 
   /** A machine with Linux 6.12 whose files are below this directory. */
@@ -80,12 +79,6 @@ public final class FakeMachine {
 
   FakeMachine pause(Runnable action) {
     pause = action;
-    return this;
-  }
-
-  /** The probe has registered files in these directories, or was refused. */
-  FakeMachine registered(Map<Path, Optional<String>> results) {
-    directories = Map.copyOf(results);
     return this;
   }
 
@@ -141,13 +134,6 @@ public final class FakeMachine {
     return this;
   }
 
-  /** Adds a GID with an address of IPv4 to a port. */
-  FakeMachine gid(String device, int index, String last) {
-    String gid = "0000:0000:0000:0000:0000:ffff:0a63:" + last;
-    gid(PORT.formatted(device), index, gid, "RoCE v2", "wire1");
-    return this;
-  }
-
   private void gid(String port, int index, String gid, String type, String network) {
     file(port + "gids/" + index, gid + "\n");
     file(port + "gid_attrs/types/" + index, type + "\n");
@@ -167,7 +153,7 @@ public final class FakeMachine {
         new SystemFiles(root),
         environment,
         new SparkSettings(spark, given || !spark.isEmpty()),
-        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, directories),
+        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
         List.of(),
         pause);
   }

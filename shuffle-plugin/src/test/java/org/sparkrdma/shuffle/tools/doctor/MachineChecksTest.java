@@ -3,18 +3,14 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
@@ -33,20 +29,6 @@ class MachineChecksTest {
 
   private void delete(String name) {
     assertThat(root.resolve(name).toFile().delete()).isTrue();
-  }
-
-  private void link(String name, String target) throws IOException {
-    Files.createSymbolicLink(root.resolve(name), Path.of(target));
-  }
-
-  @Test
-  void shouldExplainABareMachine() {
-    Doctor.Report report = machine.report();
-    assertThat(report.usable()).isFalse();
-    assertThat(report.summary()).isEqualTo("RDMA will not be used: ibverbs: no RDMA device");
-    assertThat(report.steps())
-        .first()
-        .satisfies(step -> assertThat(step.advice()).contains("rdma link add rxe0 type rxe"));
   }
 
   @Test
@@ -91,18 +73,6 @@ class MachineChecksTest {
   }
 
   @Test
-  void shouldWarnOfALimitBelowWhatAnExecutorUses() {
-    machine.memlock("134217728", "134217728");
-    assertThat(machine.findings(MachineChecks::lockedMemory))
-        .last()
-        .asString()
-        .startsWith("WARNING This process may lock 134217728 bytes. With less, more blocks use TCP")
-        .contains("ulimit -l");
-    assertThat(machine.memlock("unlimited", "unlimited").findings(MachineChecks::lockedMemory))
-        .allMatch(text -> text.startsWith("OK "));
-  }
-
-  @Test
   void shouldReportHowManyFilesAnExecutorMayOpen() throws Exception {
     Files.createDirectories(root.resolve("proc/self/fd/0"));
     machine.file("proc/self/limits", "Max open files   1024   4096   files\n");
@@ -125,42 +95,6 @@ class MachineChecksTest {
     assertThat(machine.report().reasons())
         .contains("The locale of this process has no bytes for the local directory /tmp/a\0b");
     assertThat(machine.findings(MachineChecks::localDirectories)).hasSize(1);
-  }
-
-  @Test
-  void shouldWarnWhenMappingsDoNotSufficeForTheMemoryThatMayBePinned() {
-    machine.file("proc/sys/vm/max_map_count", "100\n");
-    assertThat(machine.findings(MachineChecks::mappings))
-        .containsExactly(
-            "WARNING 100 mappings are too few for the memory that may be pinned. | run: sysctl -w"
-                + " vm.max_map_count=512");
-    String ofKernel = new SystemFiles(Path.of("/")).text("proc/sys/vm/max_map_count").get();
-    assertThat(Integer.parseInt(ofKernel)).isGreaterThan(9);
-    machine.file("proc/sys/vm/max_map_count", "65530\n");
-    assertThat(machine.findings(MachineChecks::mappings)).isEmpty();
-  }
-
-  @Test
-  void shouldReportWhetherADeviceRegisteredAFile() {
-    assertThat(local(directory))
-        .isEqualTo("OK " + directory + " is on ext4. No file was registered there. | nothing");
-    machine.registered(Map.of(directory, Optional.empty()));
-    assertThat(local(directory))
-        .isEqualTo("OK " + directory + " is on ext4. A file there was registered. | nothing");
-    machine.registered(Map.of(directory, Optional.of("the reason")));
-    assertThat(local(directory))
-        .isEqualTo(
-            "WARNING "
-                + directory
-                + " is on ext4. Files there are not registered, so blocks are copied: the reason |"
-                + " use Linux 6.2 or newer, and ext4 or xfs for spark.local.dir");
-  }
-
-  @Test
-  void shouldNoteThatSparkCreatesAMissingDirectory() {
-    assertThat(local(directory.resolve("a"))).startsWith("NOTE ").contains("Spark creates it");
-    assertThat(machine.report().reasons()).noneMatch(reason -> reason.contains("directories"));
-    assertThat(directory).isEmptyDirectory();
   }
 
   @Test

@@ -94,13 +94,6 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldAcceptSettingsWithoutAMistake() {
-    machine.setting(PREFIX + "pinned.max", "1g");
-    assertThat(machine.findings(SettingsCheck::run))
-        .containsExactly("OK No mistake in 2 settings. | nothing");
-  }
-
-  @Test
   void shouldReportAnotherManagerAsAProblem() {
     machine.setting("spark.shuffle.manager", "sort");
     assertThat(machine.findings(SettingsCheck::run))
@@ -109,16 +102,6 @@ class SettingsChecksTest {
                 + " spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager");
     assertThat(machine.report().summary())
         .startsWith("RDMA will not be used: spark.shuffle.manager is not org.sparkrdma");
-  }
-
-  @Test
-  void shouldAskForAFileWhereNoneIsGiven() {
-    FakeMachine other = new FakeMachine(root);
-    assertThat(other.findings(SettingsCheck::run))
-        .singleElement()
-        .asString()
-        .startsWith("NOTE No settings of Spark were given; defaults are assumed.");
-    assertThat(other.report().reasons()).noneMatch(reason -> reason.contains("manager"));
   }
 
   /** Another manager keeps its place with spark.plugins, and its files may be plain. */

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,19 +34,6 @@ class EngineProbeTest {
   }
 
   @Test
-  void shouldRegisterFilesInAnExecutorAndTakeItsAnswer() {
-    Map<String, String> settings = Map.of(ENGINE, "soft");
-    Probe used =
-        of(settings, new SystemFiles(Path.of("/")), List.of(directory))
-            .runInExecutor(0, true, List.of("not chosen"));
-    assertThat(used.usable()).isTrue();
-    assertThat(used.reasons()).containsExactly("not chosen");
-    assertThat(used.choice()).isPresent();
-    assertThat(used.directories()).containsEntry(directory, Optional.empty());
-    assertThat(directory).isEmptyDirectory();
-  }
-
-  @Test
   void shouldOpenNoDeviceInAnExecutorThatDoesNotUseRdma() {
     Map<String, String> settings = Map.of(ENGINE, "soft");
     Probe probe =
@@ -66,15 +52,6 @@ class EngineProbeTest {
     Probe probe = probe(little, List.of());
     assertThat(probe.usable()).isFalse();
     assertThat(probe.reasons().toString()).contains("is too little: raise " + prefix);
-  }
-
-  @Test
-  void shouldNameTheReasonAgainstEachDevice() {
-    Probe probe =
-        probe(Map.of(ENGINE, "soft", "spark.shuffle.rdma.device", "mlx5_7"), List.of(directory));
-    assertThat(probe.usable()).isFalse();
-    assertThat(probe.reasons()).singleElement().asString().contains("mlx5_7 does not exist");
-    assertThat(probe.directories()).isEmpty();
   }
 
   @Test

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.StringReader;
@@ -56,13 +55,6 @@ class SparkSettingsTest {
     assertThat(read.values()).isEqualTo(Map.of("spark.b", "\ufffd"));
     assertThat(read.isUnknown()).isFalse();
     assertThat(SparkSettings.read(null, new Properties()).isUnknown()).isTrue();
-  }
-
-  @Test
-  void shouldRefuseAWrongEscape() {
-    assertThatThrownBy(() -> read("spark.a 1\nspark.b \\u00g1\n"))
-        .isInstanceOf(IOException.class)
-        .hasMessage("Malformed \\uxxxx encoding.");
   }
 
   private SparkSettings read(String text) throws IOException {

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,8 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -126,33 +123,6 @@ class PeerCheckTest {
             text ->
                 assertThat(text)
                     .startsWith("PROBLEM Peer 127.0.0.1 is not reached by RDMA from=127.0.0.1"));
-  }
-
-  @Test
-  void shouldReadItsOwnLine() throws Exception {
-    Announcement announcement =
-        new Announcement(
-            "ibverbs",
-            List.of(
-                new ListenerAddress(new NetworkAddress(InetAddress.getByName("10.9.1.1"), 24), 7),
-                new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd99::1"), 64), 8)));
-    assertThat(Announcement.parse(announcement.line().strip())).isEqualTo(announcement);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "",
-        "sparkrdma-doctor 3 ibverbs",
-        "sparkrdma-doctor 4 ibverbs 10.9.1.1/24/7",
-        "sparkrdma-doctor 2 ibverbs 4096/4096 10.9.1.1/24/7",
-        "sparkrdma-doctor 3 ibverbs 10.9.1.1/24",
-        "sparkrdma-doctor 3 ibverbs 10.9.1.1/99/7",
-        "sparkrdma-doctor 3 ibverbs 10.9.1.1/24/70000",
-        "sparkrdma-doctor 3 ibverbs dead.beef/24/7"
-      })
-  void shouldRefuseOtherLines(String line) {
-    assertThatThrownBy(() -> Announcement.parse(line)).isInstanceOf(IOException.class);
   }
 
   /** Result of a check whose TCP connection gets that text. */
