@@ -118,15 +118,6 @@ final class BroadcastDriverTest {
   }
 
   @Test
-  void shouldLeaveSmallVariablesToTorrent() throws TimeoutException {
-    put(BroadcastDriver.MIN_PIECES - 1, LAST_BYTES);
-    assertThat(work).isEmpty();
-    blocks.removeBroadcast(ID, true);
-    runAll();
-    assertThat(received).isEmpty();
-  }
-
-  @Test
   void shouldNotSumBytesThatWereOnADisk() throws TimeoutException {
     put(BroadcastDriver.MIN_PIECES, LAST_BYTES);
     // As after an eviction before the sum.
