@@ -72,23 +72,4 @@ class EvictionTest {
     assertThat(next.isRead()).isTrue();
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
-
-  /** The reader comes again until the first one has ended its connection. */
-  @Test
-  void shouldRejectAReaderWhileTheServerIsFull() throws Exception {
-    VirtualExecutor first = start(1);
-    VirtualExecutor second = start(1);
-    VirtualExecutor server = start(1);
-    assertReads(first, server.endpoint());
-    VirtualFetch waiting = new VirtualFetch(second, server.endpoint());
-    fabric.run(1_000 * MS);
-    assertThat(waiting.isAnswered()).isFalse();
-    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isBetween(3L, 20L);
-
-    assertReads(first, second.endpoint());
-
-    fabric.runUntil(waiting::isAnswered, 1_000 * MS);
-    assertThat(waiting.isRead()).isTrue();
-    assertThat(second.count(Counter.PEERS_QUARANTINED)).isZero();
-  }
 }

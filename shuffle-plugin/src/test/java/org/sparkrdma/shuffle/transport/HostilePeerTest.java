@@ -486,6 +486,7 @@ class HostilePeerTest extends TransportFixture {
     byte[] random = new byte[200];
     new Random(4).nextBytes(random);
     messages.add(random);
+    messages.add(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
     assertEndOfEachConnection(messages);
   }
 
@@ -499,14 +500,6 @@ class HostilePeerTest extends TransportFixture {
     }
     assertHonestPeerReads(1);
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(messages.size());
-  }
-
-  @Test
-  void shouldEndTheConnectionOfAPeerWhoseMessageIsLongerThanTheBuffer() throws Exception {
-    startAndProve(new Options(2));
-    peer.locate(block(0));
-    peer.send(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
-    assertOnlyItsOwnConnectionEnds();
   }
 
   /** Its LOCATEs wait, and with them the RELEASE, until it receives their answers. */

@@ -169,39 +169,6 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldReadWithLittleReceiveMemoryAndSendTooLongBlocksToTcp() throws Exception {
-    try (TestExecutor server = open(new Options(1));
-        TestExecutor reader = open(new Options(2).pool(1 << 20))) {
-      int[] lengths = new Random(3).ints(40, 100_000, 300_000).toArray();
-      lengths[7] = 2 << 20;
-      server.outputs().write(1, new Random(1), lengths);
-      CollectedBlocks result = reader.fetch(server.endpoint(), blocksOf(1, 40)).await();
-      for (int i = 0; i < 40; i++) {
-        if (i == 7) {
-          assertThat(result.reason(i)).isEqualTo(FallbackReason.POOL_EMPTY);
-        } else {
-          assertThat(result.bytes(i)).isEqualTo(server.outputs().expected(block(1, i, i + 1)));
-        }
-      }
-    }
-  }
-
-  @Test
-  void shouldRefuseAStaleEndpointOfAPortThatIsUsedAgain() throws Exception {
-    TestExecutor before = open(new Options(1));
-    int port = before.endpoint().addresses().get(0).port();
-    var stale = before.endpoint();
-    before.close();
-    try (TestExecutor after = open(new Options(3).port(port));
-        TestExecutor reader = open(new Options(2))) {
-      after.outputs().write(1, new Random(1), 1_000);
-      CollectedBlocks result = reader.fetch(stale, blocksOf(1, 1)).await();
-      assertThat(result.reason(0)).isEqualTo(FallbackReason.REFUSED);
-      assertRead(after, reader.fetch(after.endpoint(), blocksOf(1, 1)));
-    }
-  }
-
-  @Test
   void shouldSendBlocksToTcpWhenTheServerEndsWhileTheyAreRead() throws Exception {
     try (TestExecutor reader = open(new Options(2).connectTimeout(Duration.ofMillis(500)))) {
       TestExecutor server = open(new Options(1));

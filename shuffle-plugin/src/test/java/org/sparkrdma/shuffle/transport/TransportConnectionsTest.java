@@ -25,15 +25,6 @@ class TransportConnectionsTest extends TransportFixture {
     server.outputs().write(1, random, 1000);
   }
 
-  /** Counters outlive the transport of an executor, which starts another one. */
-  @Test
-  void shouldCountTheConnectionsThatItsEndCloses() throws Exception {
-    assertRight(server, blocks, fetch(reader, server, blocks));
-    assertThat(reader.counters().openConnections()).isEqualTo(1);
-    reader.transport().close();
-    assertThat(reader.counters().openConnections()).isZero();
-  }
-
   /** The server rejects, and the reader tries again. */
   @Test
   void shouldReadOnceThePeerHasMemoryForAConnection() throws Exception {
