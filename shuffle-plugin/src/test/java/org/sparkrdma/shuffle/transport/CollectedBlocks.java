@@ -31,10 +31,6 @@ final class CollectedBlocks implements FetchHandler {
   private final TestExecutor reader;
   private volatile boolean answeredTwice;
 
-  CollectedBlocks(List<BlockRange> blocks) {
-    this(blocks, null);
-  }
-
   /**
    * @param reader has counters, and Spark's client for blocks whose checksum differs
    */
@@ -61,17 +57,17 @@ final class CollectedBlocks implements FetchHandler {
 
   @Override
   public BlockStoreClient spark() {
-    return reader == null ? null : reader.spark();
+    return reader.spark();
   }
 
   @Override
   public ShuffleCounters counters() {
-    return reader == null ? new ShuffleCounters() : reader.counters();
+    return reader.counters();
   }
 
   @Override
   public UnusableChecksums unusable() {
-    return reader == null ? new UnusableChecksums() : reader.unusable();
+    return reader.unusable();
   }
 
   private void answer(int index, Object result) {

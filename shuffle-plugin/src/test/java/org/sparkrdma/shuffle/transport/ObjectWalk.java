@@ -34,11 +34,6 @@ public final class ObjectWalk {
     return seen;
   }
 
-  /** The one object of a type that can be reached. */
-  <T> T one(Object root, Class<T> type) throws IllegalAccessException {
-    return from(root).stream().filter(type::isInstance).map(type::cast).findFirst().orElseThrow();
-  }
-
   private void add(Object object) {
     if (object != null && isWorthIt(object) && seen.add(object)) {
       next.add(object);

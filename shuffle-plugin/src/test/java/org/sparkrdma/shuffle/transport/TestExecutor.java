@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -119,14 +118,6 @@ final class TestExecutor implements AutoCloseable {
     Options agentPosts() {
       absent.add(Capability.POST_BESIDE_POLL);
       return this;
-    }
-
-    Options pool(long bytes) {
-      return pinned(pinnedBytes, bytes);
-    }
-
-    Options address(InetAddress ofDevice) {
-      return addresses(List.of(NetworkAddress.ofHost(ofDevice)));
     }
 
     Options addresses(List<NetworkAddress> ofDevice) {
@@ -328,10 +319,6 @@ final class TestExecutor implements AutoCloseable {
     CollectedBlocks collected = new CollectedBlocks(blocks, this);
     FetchHandler.fetch(transport, from, blocks, collected);
     return collected;
-  }
-
-  Device device() {
-    return device;
   }
 
   RdmaTransport transport() {
