@@ -163,7 +163,7 @@ final class Peer {
 
   /** Whether nothing must be remembered of it. */
   boolean isUnused(long nowNs) {
-    return connection == null && waiting.isEmpty() && !remembersFault(nowNs);
+    return connection == null && !mustConnect && waiting.isEmpty() && !remembersFault(nowNs);
   }
 
   private boolean remembersFault(long nowNs) {
