@@ -42,7 +42,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
+#define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
   X(removal_after) X(held_reads) X(connect_event) X(address_error) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
   X(route_error) X(second_device)
@@ -258,28 +258,6 @@ static int charge(long bytes) {
     return errno = ENOMEM;
   }
   charged += bytes;
-  return 0;
-}
-
-/* Objects that a control group counts as hca_object. */
-static const enum kind counted[] = {KIND_pd, KIND_mr, KIND_cq, KIND_qp};
-
-/* Whether one more object of a kind is over a limit; then errno is what the kernel reports. */
-static int is_full(enum kind kind) {
-  long limit = kind == KIND_mr ? limits[LIMIT_mr] : kind == KIND_qp ? limits[LIMIT_qp] : 0, all = 0;
-  for (int i = 0; i < 4; i++) {
-    all += outstanding[counted[i]];
-  }
-  if (limits[LIMIT_objects] && all >= limits[LIMIT_objects]) {
-    hit();
-    errno = EAGAIN;
-    return 1;
-  }
-  if (limit && outstanding[kind] >= limit) {
-    hit();
-    errno = ENOMEM;
-    return 1;
-  }
   return 0;
 }
 
@@ -1176,7 +1154,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
     errno = EINVAL;
     return NULL;
   }
-  if (is_full(KIND_qp) || charge(bytes)) {
+  if (charge(bytes)) {
     return NULL;
   }
   struct pair *pair = create(KIND_qp, sizeof *pair);
@@ -1453,39 +1431,13 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
   *attributes = (struct ibv_device_attr){
       .fw_ver = "1.2.3",
       .node_guid = htobe64(0x0102030405060708),
-      .sys_image_guid = htobe64(0x1112131415161718),
-      .page_size_cap = 0xfffff000,
       .vendor_id = (uint32_t)limited(LIMIT_vendor, 0x2c9),
       .vendor_part_id = 4119,
-      .hw_ver = 0xa0,
-      .device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_XRC | IBV_DEVICE_MANAGED_FLOW_STEERING,
-      .max_cq = 2001,
-      .max_pd = 2002,
-      .max_ee_rd_atom = 2003,
-      .max_res_rd_atom = 2004,
-      .max_ee_init_rd_atom = 2005,
-      .atomic_cap = IBV_ATOMIC_HCA,
-      .max_ee = 2006,
-      .max_rdd = 2007,
-      .max_mw = 2008,
-      .max_raw_ipv6_qp = 2009,
-      .max_raw_ethy_qp = 2010,
-      .max_mcast_grp = 2011,
-      .max_mcast_qp_attach = 2012,
-      .max_total_mcast_qp_attach = 2013,
-      .max_ah = 2014,
-      .max_fmr = 2015,
-      .max_map_per_fmr = 2016,
-      .max_srq = 2017,
-      .max_srq_wr = 2018,
-      .max_srq_sge = 2019,
-      .max_pkeys = 65000,
-      .local_ca_ack_delay = 200,
       .max_mr_size = UINT64_MAX,
       .max_qp = 64,
       .max_qp_wr = RING,
       .max_sge = (int)limited(LIMIT_sge, 4),
-      .max_cqe = (int)limited(LIMIT_cqe, RING),
+      .max_cqe = RING,
       .max_mr = RING,
       .max_qp_rd_atom = reads,
       .max_qp_init_rd_atom = reads,
@@ -1498,23 +1450,7 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
   (void)of;
   attributes->state =
       port == 1 ? (enum ibv_port_state)limited(LIMIT_port_state, IBV_PORT_ACTIVE) : IBV_PORT_ACTIVE;
-  attributes->max_mtu = IBV_MTU_4096;
   attributes->active_mtu = IBV_MTU_1024;
-  attributes->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
-  attributes->bad_pkey_cntr = 3001;
-  attributes->qkey_viol_cntr = 3002;
-  attributes->pkey_tbl_len = 3003;
-  attributes->lid = 65001;
-  attributes->sm_lid = 3004;
-  attributes->lmc = 7;
-  attributes->max_vl_num = 8;
-  attributes->sm_sl = 9;
-  attributes->subnet_timeout = 18;
-  attributes->init_type_reply = 10;
-  attributes->active_width = 2;
-  attributes->active_speed = 32;
-  attributes->phys_state = 5;
-  attributes->gid_tbl_len = 1;
   attributes->max_msg_sz = 1u << 30;
   attributes->link_layer =
       limits[LIMIT_infiniband] ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
@@ -1523,7 +1459,7 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {
   (void)of;
-  return enter(CALL_ibv_alloc_pd) || is_full(KIND_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
+  return enter(CALL_ibv_alloc_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
 }
 
 int ibv_dealloc_pd(struct ibv_pd *pd) {
@@ -1543,7 +1479,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
   struct ibv_mr *mr = NULL;
   for (unsigned key = 1; key < RING && !mr; key++) {
     if (!regions[key]) {
-      if (is_full(KIND_mr) || charge(length)) {
+      if (charge(length)) {
         break;
       }
       mr = create(KIND_mr, sizeof *mr);
@@ -1628,7 +1564,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
   last_vector = vector;
   pthread_mutex_lock(&lock);
   struct completions *cq = NULL;
-  if (!is_full(KIND_cq) && !charge((long)count * WORK_BYTES)) {
+  if (!charge((long)count * WORK_BYTES)) {
     cq = create(KIND_cq, sizeof *cq);
     cq->base.cqe = count;
     cq->to = channel;

@@ -4,26 +4,25 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** Low limits of the device, and capabilities that it lacks or has. */
 class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
   private static final int EINVAL = 22;
-
-  @ParameterizedTest(name = "the device answers {0} READs at once")
-  @CsvSource({"1, 1", "16, 16", "255, 255", "260, 4"})
-  void shouldRequestNoMoreReadsThanTheDeviceAnswers(long limit, int expected) throws Exception {
-    library.limit("rd_atom", limit);
-
-    ScriptedExchange exchange = open();
-    assertThat(exchange.device.info().limits().maxReadsInFlight()).isEqualTo(expected);
-    exchange.run();
-  }
+  private static final int SEND = 2;
+  private static final int READ = 4;
 
   @Test
   void shouldCreateACompletionQueueOnTheVectorThatIsNamed() throws Exception {
@@ -35,19 +34,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
       device.createCompletionQueue(1, null, 3);
       assertThat(library.newestVector()).isEqualTo(3);
     }
-  }
-
-  /** The device charges what queues and regions need; each limit has room for those before. */
-  @ParameterizedTest(name = "at most {0} bytes may be locked")
-  @CsvSource({
-    "1000, ibv_create_cq failed: errno=12",
-    "4000, ibv_reg_mr failed: errno=12",
-    "11000, rdma_create_qp failed: errno=12"
-  })
-  void shouldNameTheCallThatExceedsTheLimitOfLockedMemory(long bytes, String message) {
-    library.limit("memlock", bytes);
-
-    assertThatThrownBy(this::run).hasMessageContaining(message);
   }
 
   /** Otherwise each page fault of a READ would cost 655 ms. */
@@ -77,5 +63,38 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
     exchange.run();
 
     assertThat(library.minRnrTimer()).isEqualTo(-1);
+  }
+
+  /** The driver of siw completes a send before the READs that were posted earlier. */
+  @ParameterizedTest(name = "the vendor id of {0}")
+  @CsvSource({"siw, 0x626d74, true", "rxe, 0xffffff, false", "Chelsio, 0x1425, false"})
+  void shouldFenceSendsOnlyWhereTheDriverCompletesThemBeforeReads(
+      String driver, int vendor, boolean isFenced) throws Exception {
+    library.limit("vendor", vendor);
+    run();
+
+    assertThat(library.sendFlags(SEND))
+        .isEqualTo(VerbsLibrary.SEND_SIGNALED | (isFenced ? VerbsLibrary.SEND_FENCE : 0));
+    assertThat(library.sendFlags(READ)).isEqualTo(VerbsLibrary.SEND_SIGNALED);
+  }
+
+  @Test
+  @DisplayName("registrations with and without the hint of relaxed ordering are refused once")
+  void shouldRegisterWithoutTheHintOfRelaxedOrderingWhereItIsRefused() throws Exception {
+    Set<AccessFlag> relaxed = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+    try (Device device = engine.open(ScriptedEngine.DEVICE);
+        ProtectionDomain domain = device.allocateProtectionDomain();
+        HostMemory memory = device.allocate(1 << 20)) {
+      long before = library.calls("ibv_reg_mr");
+      library.fail("ibv_reg_mr", EINVAL, 1, 1);
+      try (MemoryRegion region = domain.register(memory, 0, 1 << 20, relaxed)) {
+        assertThat(region.access()).isEqualTo(relaxed);
+        assertThat(library.calls("ibv_reg_mr") - before).isEqualTo(2);
+      }
+      library.fail("ibv_reg_mr", EINVAL, 1, 1);
+      assertThatThrownBy(() -> domain.register(memory, 0, 1 << 20, Set.of(AccessFlag.LOCAL_WRITE)))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("errno=22");
+    }
   }
 }

@@ -158,8 +158,7 @@ public final class ScriptedLibrary {
   }
 
   /**
-   * Lowers a limit of the device: memlock, rd_atom, sge, cqe, mr, qp, or objects, which a control
-   * group counts together. infiniband makes its port one of InfiniBand, ports is their number,
+   * Lowers a limit of the device: memlock, rd_atom or sge. infiniband makes its port one of InfiniBand, ports is their number,
    * vendor the vendor id, failing_reads the number of READs that complete with an error, port_state
    * the state of its first port as in enum ibv_port_state; with kept_access queue pairs keep the
    * access that is removed; stale is the number of connection requests that the peer's host rejects
