@@ -11,9 +11,6 @@ public final class FaultBound {
   /** Seconds of a fault that waits for a call or a limit: it takes 0.3 s at least. */
   public static final int OF_A_WAIT = 3;
 
-  /** Seconds of a fault that ends with a time-out: it takes a second at least. */
-  public static final int OF_A_TIMEOUT = 10;
-
   /** Seconds of a fault during which processes or kernels start, or tasks are repeated. */
   public static final int OF_A_START = 30;
 

@@ -145,22 +145,4 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     assertThatThrownBy(this::run)
         .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
   }
-
-  @ParameterizedTest(name = "each {0} takes 30 ms")
-  @ValueSource(
-      strings = {
-        "ibv_reg_mr",
-        "rdma_create_qp",
-        "rdma_resolve_route",
-        "rdma_connect",
-        "rdma_accept",
-        "ibv_post_send",
-        "rdma_destroy_qp",
-        "rdma_destroy_id"
-      })
-  void shouldTransferOnASlowDevice(String call) throws Exception {
-    library.delay(call, 30);
-
-    run();
-  }
 }

@@ -100,17 +100,6 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("the device of a connection is removed")
-  void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
-    ScriptedExchange exchange = connect();
-
-    library.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
-
-    ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
-    assertThat(removed.connection()).isNotNull();
-  }
-
-  @Test
   void shouldKeepTheScopeOfALinkLocalAddress() throws Exception {
     faulty = false;
     byte[] bytes = InetAddress.getByName("fe80::1234").getAddress();

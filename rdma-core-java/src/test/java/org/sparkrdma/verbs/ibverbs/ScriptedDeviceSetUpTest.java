@@ -22,28 +22,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   /** Until the test ends it. */
   private static final int ENDLESS_MS = 600_000;
 
-  @ParameterizedTest(name = "the event {1} of the connection manager is lost")
-  @CsvSource({
-    "0, ADDR_RESOLVED, RESOLVE_FAILED: no route to the address: no answer within the time-out",
-    "2, ROUTE_RESOLVED, RESOLVE_FAILED: no route to the address: no answer within the time-out",
-    "4, CONNECT_REQUEST, UNREACHABLE: no answer within the connect time-out"
-  })
-  void shouldEndAnAttemptWhoseEventIsLost(int event, String name, String message) {
-    boundSeconds = FaultBound.OF_A_TIMEOUT;
-    library.lose(event, 1);
-
-    assertThatThrownBy(this::run).hasMessage(message);
-  }
-
-  @Test
-  @DisplayName("the answer to a connection request is lost")
-  void shouldEndAnAttemptWhoseAnswerIsLost() {
-    boundSeconds = FaultBound.OF_A_WAIT;
-    library.lose(ScriptedLibrary.ESTABLISHED, 2);
-
-    assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
-  }
-
   /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
   @ParameterizedTest(name = "the connection manager reports {1} for an established connection")
   @CsvSource({
