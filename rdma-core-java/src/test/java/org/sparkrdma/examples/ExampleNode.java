@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.examples;
 
-import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -110,9 +109,8 @@ final class ExampleNode implements AutoCloseable {
   }
 
   /** Listens, prints the address, and accepts the first connection. */
-  void accept(InetSocketAddress address, Set<AccessFlag> ofPeer, PrintStream out)
-      throws VerbsException {
-    out.println("listening at " + manager.listen(address, 1).address());
+  void accept(InetSocketAddress address, Set<AccessFlag> ofPeer) throws VerbsException {
+    System.out.println("listening at " + manager.listen(address, 1).address());
     connection = await(ConnectionEvent.Type.CONNECT_REQUEST, ANY_TIME).connection();
     createQueuePair(ofPeer);
     connection.accept(ConnectionParameters.of(new byte[0]));

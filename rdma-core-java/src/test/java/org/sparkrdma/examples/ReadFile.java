@@ -2,7 +2,6 @@
 package org.sparkrdma.examples;
 
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -29,10 +28,6 @@ public final class ReadFile {
 
   /** Arguments: {@code server ENGINE HOST:PORT FILE} or {@code client ENGINE HOST:PORT COPY}. */
   public static void main(String[] arguments) throws VerbsException, IOException {
-    run(arguments, System.out);
-  }
-
-  static void run(String[] arguments, PrintStream out) throws VerbsException, IOException {
     if (arguments.length != 4 || !List.of("server", "client").contains(arguments[0])) {
       throw new IllegalArgumentException(
           "arguments: server ENGINE HOST:PORT FILE | client ENGINE HOST:PORT COPY");
@@ -43,27 +38,27 @@ public final class ReadFile {
     Path file = Path.of(arguments[3]);
     try (ExampleNode node = ExampleNode.open(arguments[1])) {
       if (arguments[0].equals("server")) {
-        serve(node, address, file, out);
+        serve(node, address, file);
       } else {
         node.connect(address);
-        out.println("read bytes: " + readTo(node, file));
+        System.out.println("read bytes: " + readTo(node, file));
       }
     }
   }
 
-  private static void serve(ExampleNode node, InetSocketAddress address, Path file, PrintStream out)
+  private static void serve(ExampleNode node, InetSocketAddress address, Path file)
       throws VerbsException, IOException {
     if (!node.device().info().can(Capability.FILE_REGIONS)) {
       throw new IllegalStateException("this device cannot register files");
     }
     Set<AccessFlag> readable = Set.of(AccessFlag.REMOTE_READ);
     try (MemoryRegion region = node.domain().registerFile(file, 0, Files.size(file), readable)) {
-      node.accept(address, readable, out);
+      node.accept(address, readable);
       // The client sends first: an iWARP server that does breaks the connection.
       node.receive();
       node.sendRegion(region.remote());
       node.awaitDisconnect();
-      out.println("served " + region.lengthBytes() + " bytes");
+      System.out.println("served " + region.lengthBytes() + " bytes");
     }
   }
 
