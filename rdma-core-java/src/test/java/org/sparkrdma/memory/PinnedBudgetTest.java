@@ -62,17 +62,6 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldRefuseInvalidArguments() {
-    assertThatThrownBy(() -> new PinnedBudget(-1, PAGE))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new PinnedBudget(LIMIT, 4095))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new PinnedBudget(LIMIT, Long.MIN_VALUE))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> budget.tryGrant(0)).isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
   void shouldNameTheLeakWhenClosedWithOutstandingGrants() {
     var grant = budget.tryGrant(2 * PAGE).orElseThrow();
     assertThatThrownBy(budget::close)

@@ -61,26 +61,6 @@ class BudgetTest {
         .isEmpty();
   }
 
-  @Test
-  void shouldFindAPartThatGrowsAndASourceWithoutARow() throws Exception {
-    List<Part> budget =
-        List.of(Part.parse("this class,1,1,rdma-core-java/src/test/.*"), Part.parse("x,1,1,x"));
-    List<String> unknown = new ArrayList<>();
-
-    Map<String, Long> sizes =
-        measure(
-            budget,
-            List.of(
-                "rdma-core-java/src/test/java/org/sparkrdma/verbs/BudgetTest.java",
-                "rdma-core-java/src/main/java/org/sparkrdma/verbs/package-info.java"),
-            unknown);
-
-    assertThat(sizes.get("this class")).isBetween(80L, 150L);
-    assertThat(unknown)
-        .containsExactly("rdma-core-java/src/main/java/org/sparkrdma/verbs/package-info.java");
-    assertThat(codeLines("/* a\n b */ int x;\n\n // c\n  int y; // d\n")).isEqualTo(2);
-  }
-
   /** Sizes by part; adds to {@code unknown} each source file that is of no part. */
   private static Map<String, Long> measure(
       List<Part> budget, List<String> files, List<String> unknown) throws IOException {

@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -91,15 +90,6 @@ class DisniProviderTest {
                     ModuleLayer.boot().findModule("java.logging").orElseThrow()))
         .isInstanceOf(EngineUnavailableException.class)
         .hasMessageContaining("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED");
-  }
-
-  @Test
-  void shouldRefuseWrongSettings() {
-    var provider = new DisniProvider();
-    assertThatThrownBy(() -> provider.validate(EngineSettings.of(Map.of("disni.none", "1"))))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("disni.none");
-    provider.validate(EngineSettings.of(Map.of("soft.other", "1")));
   }
 
   /** The engine's reasons, from the classes of that loader. */

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
@@ -26,16 +25,6 @@ class EngineConnectionTest {
   @BeforeEach
   void open() throws VerbsException {
     objects = new FakeDevice.Objects();
-  }
-
-  @Test
-  void shouldNotUseARouteThroughAnotherDevice() throws VerbsException {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
-    connection.otherDevice = "fake1";
-    connection.resolved();
-    assertThat(objects.manager.pollEvent().reason()).contains("device=fake1 wanted=fake0");
-    assertThat(objects.device.calls).doesNotContain("resolve route");
   }
 
   @Test
@@ -68,16 +57,6 @@ class EngineConnectionTest {
             ConnectionEvent.Type.REJECTED,
             ConnectionEvent.Type.CONNECT_REQUEST,
             ConnectionEvent.Type.CONNECT_ERROR);
-  }
-
-  @Test
-  void shouldEndWhenTheReplyCannotBeSent() throws VerbsException {
-    objects.manager.listen(FakeDevice.ADDRESS, 1);
-    FakeConnection acceptor = objects.manager.request();
-    acceptor.createQueuePair(objects.domain, objects.settings());
-    var failing = new ConnectionParameters(new byte[0], 0, 1, 1, 0, Duration.ofSeconds(1));
-    assertThatThrownBy(() -> acceptor.accept(failing)).isInstanceOf(VerbsException.class);
-    assertThatThrownBy(() -> acceptor.accept(failing)).hasMessageContaining("has ended");
   }
 
   @Test
@@ -168,13 +147,5 @@ class EngineConnectionTest {
     assertThat(queuePair.markBroken()).isTrue();
     assertThat(queuePair.setReady()).isFalse();
     assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
-  }
-
-  @Test
-  void shouldSendImmediateDataOnlyWhereTheDeviceDoes() throws VerbsException {
-    FakeQueuePair queuePair = objects.connected().pair();
-    assertThatThrownBy(() -> queuePair.postSend(new WorkRequest(1).sendWithImmediate(1, 2)))
-        .hasMessage("the device has no immediate data: opcode=SEND_WITH_IMMEDIATE");
-    assertThat(queuePair.posted).isEmpty();
   }
 }

@@ -189,19 +189,6 @@ class EngineDeviceTest {
   }
 
   @Test
-  void shouldAcceptOnlyItsOwnOpenChannels() throws VerbsException {
-    var objects = new FakeDevice.Objects();
-    var other = new FakeDevice.Objects();
-    assertThatThrownBy(() -> objects.device.createCompletionQueue(1, other.channel))
-        .hasMessageContaining("another device");
-    assertThatThrownBy(() -> objects.device.createConnectionManager(null))
-        .hasMessageContaining("needs a channel");
-    objects.channel.close();
-    assertThatThrownBy(() -> objects.device.createConnectionManager(objects.channel))
-        .hasMessageContaining("a closed one");
-  }
-
-  @Test
   @Timeout(60)
   void shouldDeallocateADomainOnceWhenTwoThreadsCloseItDuringARegistration() throws Exception {
     var objects = new FakeDevice.Objects();
@@ -242,19 +229,5 @@ class EngineDeviceTest {
     closing.get().join();
     assertThat(interrupted).isTrue();
     assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
-  }
-
-  @Test
-  void shouldTestQueuePairsWithOpenCompletionQueuesOfItsDevice() throws VerbsException {
-    var objects = new FakeDevice.Objects();
-    objects.domain.testQueuePair(objects.settings());
-    var other = new FakeDevice.Objects();
-    assertThatThrownBy(() -> objects.domain.testQueuePair(other.settings()))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("another device");
-    objects.queue.close();
-    assertThatThrownBy(() -> objects.domain.testQueuePair(objects.settings()))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("completion queue is closed");
   }
 }

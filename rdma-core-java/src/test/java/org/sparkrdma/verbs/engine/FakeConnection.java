@@ -4,16 +4,12 @@ package org.sparkrdma.verbs.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.sparkrdma.verbs.QueuePairSettings;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /** A connection whose events come from the test. */
 final class FakeConnection extends EngineConnection {
   private final FakeDevice device;
-
-  /** The device that the route uses, when it is a different one. */
-  String otherDevice;
 
   FakeConnection(FakeDevice device, FakeManager manager, Duration timeout) {
     super(manager, FakeDevice.ADDRESS, timeout);
@@ -52,7 +48,7 @@ final class FakeConnection extends EngineConnection {
 
   @Override
   protected String otherDevice() {
-    return otherDevice;
+    return null;
   }
 
   @Override
@@ -69,11 +65,7 @@ final class FakeConnection extends EngineConnection {
   protected void sendRequest(ConnectionParameters parameters) {}
 
   @Override
-  protected void sendReply(ConnectionParameters parameters) throws VerbsException {
-    if (parameters.readsInFlight() == 0) {
-      throw new VerbsException("rdma_accept", "rdma_accept failed: refused by the test");
-    }
-  }
+  protected void sendReply(ConnectionParameters parameters) {}
 
   @Override
   protected void sendRejection(byte[] privateData) {

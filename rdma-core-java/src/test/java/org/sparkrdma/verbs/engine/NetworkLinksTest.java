@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
@@ -99,18 +98,5 @@ class NetworkLinksTest {
 
     assertThat(addresses(GidType.ROCE_V2, at(gid), "eth7"))
         .isEqualTo(found ? List.of(at(gid)) : List.of());
-  }
-
-  @Test
-  void shouldListTheInterfacesOfTheSystem() throws Exception {
-    NetworkInterface loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
-
-    assertThat(NetworkLinks.ofSystem(Path.of("/")).source().get())
-        .anySatisfy(
-            link -> {
-              assertThat(link.index()).isEqualTo(loopback.getIndex());
-              assertThat(link.name()).isEqualTo(loopback.getName());
-              assertThat(link.addresses()).contains(InetAddress.getLoopbackAddress());
-            });
   }
 }

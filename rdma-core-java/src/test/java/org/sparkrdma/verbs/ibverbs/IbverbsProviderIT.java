@@ -2,14 +2,12 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,12 +75,5 @@ class IbverbsProviderIT {
         System.out.println(e.getMessage());
       }
     }
-  }
-
-  @Test
-  void shouldNameSettingsThatAreWrong() {
-    assertThatThrownBy(() -> provider().validate(EngineSettings.of(Map.of("ibverbs.none", "1"))))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("ibverbs.none");
   }
 }

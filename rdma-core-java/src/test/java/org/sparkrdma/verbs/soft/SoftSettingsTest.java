@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,18 +15,6 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
 class SoftSettingsTest {
   private static SoftSettings of(String key, String value) {
     return SoftSettings.of(EngineSettings.of(Map.of(key, value)));
-  }
-
-  @Test
-  void shouldUseDefaults() {
-    SoftSettings settings = SoftSettings.of(EngineSettings.none());
-    assertThat(settings.directory()).isEqualTo(Path.of("/dev/shm"));
-    assertThat(settings.handshakeTimeoutNs()).isEqualTo(5_000_000_000L);
-  }
-
-  @Test
-  void shouldAcceptUnits() {
-    assertThat(of("soft.latency", "1.5us").latencyNs()).isEqualTo(1_500);
   }
 
   @ParameterizedTest

@@ -24,39 +24,6 @@ class BindingIT {
   @TempDir private Path directory;
 
   @Test
-  void shouldReadBackTheValuesThatItWrites() {
-    try (NativeArena arena = new NativeArena()) {
-      long at = arena.allocate(64);
-      Native.putLong(at, 0x0102_0304_0506_0708L);
-      // Odd addresses, as in packed structs.
-      Native.putLong(at + 9, -2);
-      Native.putInt(at + 19, 0x8000_0001);
-      Native.putShort(at + 25, 0xfffe);
-      Native.putByte(at + 27, 0xfd);
-
-      assertThat(Native.getByte(at)).isEqualTo(8);
-      assertThat(Native.getLong(at)).isEqualTo(0x0102_0304_0506_0708L);
-      assertThat(Native.getLong(at + 9)).isEqualTo(-2);
-      assertThat(Native.getInt(at + 19)).isEqualTo(0x8000_0001);
-      assertThat(Native.getShort(at + 25)).isEqualTo(0xfffe);
-      assertThat(Native.getByte(at + 27)).isEqualTo(0xfd);
-      assertThat(Native.getByte(at + 28)).isZero();
-      assertThat(Native.bytes(at, 3)).containsExactly(8, 7, 6);
-    }
-  }
-
-  @Test
-  void shouldReadStrings() {
-    try (NativeArena arena = new NativeArena()) {
-      long at = arena.allocate("mlx5_0 ü".getBytes(StandardCharsets.UTF_8), 1);
-
-      assertThat(Native.string(at)).isEqualTo("mlx5_0 ü");
-      assertThat(Native.string(0)).isEmpty();
-      assertThat(Libc.strerror(ENOENT)).isEqualTo("No such file or directory");
-    }
-  }
-
-  @Test
   void shouldReportTheErrnoOfAFailedCall() throws Exception {
     try (NativeArena arena = new NativeArena()) {
       long function = Symbols.ofC().get("chdir");
@@ -201,18 +168,6 @@ class BindingIT {
     range.abandon();
 
     assertThat(slice.get(0)).isEqualTo((byte) 7);
-  }
-
-  @Test
-  void shouldPoisonFreedMemoryInTests() {
-    NativeArena arena = new NativeArena();
-    // Longer than the blocks that the C library caches, and than its own records.
-    long at = arena.allocate(4_096);
-    Native.putLong(at + 2_048, 1);
-    arena.close();
-
-    assertThat(Native.getByte(at + 2_048)).isEqualTo(NativeArena.POISON & 0xff);
-    assertThatThrownBy(() -> arena.allocate(1)).isInstanceOf(IllegalStateException.class);
   }
 
   @Test
