@@ -15,9 +15,6 @@ record EndedPod(Pod pod, int exitCode, boolean deleted, String log) {
   /** Exit code of a JVM after SIGTERM. */
   static final int TERMINATED = 143;
 
-  /** Exit code of a process after SIGKILL. */
-  static final int KILLED = 137;
-
   String executorId() {
     return LocalPod.executorId(pod);
   }

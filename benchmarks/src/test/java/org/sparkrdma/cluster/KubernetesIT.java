@@ -69,7 +69,7 @@ class KubernetesIT {
   @Test
   void shouldReadEveryRemoteBlockByRead() throws Exception {
     Application application =
-        run(LOOPBACK, "shuffle", "spark.executor.memory=512m", "spark.shuffle.rdma.doctor=true");
+        run("shuffle", "spark.executor.memory=512m", "spark.shuffle.rdma.doctor=true");
     JobResult result = application.result();
 
     assertThat(result.answer()).isEqualTo(job.small());
@@ -96,20 +96,9 @@ class KubernetesIT {
             });
   }
 
-  /** The limit is in force. */
-  @Test
-  void shouldEndTheApplicationWhenMorePodsFailThanTheLimit() throws Exception {
-    Application application =
-        run(LOOPBACK, "limit", "spark.executor.memory=512m", "spark.executor.maxNumFailures=0");
-
-    assertThat(application.exitCode()).as(application.driver()).isPositive();
-    assertThat(application.driver()).contains("Max number of executor failures (0) reached");
-    assertThat(application.pods()).extracting(EndedPod::exitCode).containsOnlyOnce(EndedPod.KILLED);
-  }
-
   @Test
   void shouldGiveTheRightAnswerWhenAPodIsDeleted() throws Exception {
-    Application application = run(LOOPBACK, "deletion", "spark.executor.memory=512m");
+    Application application = run("deletion", "spark.executor.memory=512m");
     JobResult result = application.result();
     Map<String, EndedPod> pods =
         application.pods().stream().collect(Collectors.toMap(EndedPod::executorId, pod -> pod));
@@ -126,14 +115,14 @@ class KubernetesIT {
     assertThat(result.counter("rdma.bytes.read")).isPositive();
   }
 
-  /** Runs an application on two nodes, the first of which has the loopback engine. */
-  private static Application run(String secondNode, String name, String... settings)
+  /** Runs an application on two nodes with the loopback engine. */
+  private static Application run(String name, String... settings)
       throws Exception {
     Path own = Files.createTempDirectory(directory, name);
     Path answer = own.resolve("result.json");
     Path sparkConf = Files.createDirectory(own.resolve("spark-conf"));
     try (SimulatedKubernetes kubernetes =
-        SimulatedKubernetes.start(own.resolve("pods"), JARS, List.of(LOOPBACK, secondNode))) {
+        SimulatedKubernetes.start(own.resolve("pods"), JARS, List.of(LOOPBACK, LOOPBACK))) {
       Files.writeString(
           sparkConf.resolve("spark-defaults.conf"), sparkDefaults(kubernetes.master()));
       Map<String, String> variables = new HashMap<>(JARS);

@@ -193,7 +193,6 @@ class MatrixIT {
                 // Else small tables need no shuffle.
                 "spark.sql.autoBroadcastJoinThreshold=-1"));
     assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
-    outcome.output().lines().filter(line -> line.startsWith("round ")).forEach(System.out::println);
     return new ObjectMapper().readValue(directory.resolve("result.json").toFile(), JobResult.class);
   }
 

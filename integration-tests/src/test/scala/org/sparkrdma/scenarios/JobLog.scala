@@ -12,14 +12,10 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd
 /** Sums the metrics of an application's tasks. Called on Spark's listener thread. */
 private[scenarios] final class JobLog extends SparkListener {
   private val remoteBytes = new LongAdder
-  private val fetchWait = new LongAdder
   private val failures = new AtomicInteger
   private val stageRetries = new AtomicInteger
 
   def remoteBytesRead: Long = remoteBytes.sum
-
-  /** Time that tasks waited for remote blocks. */
-  def fetchWaitMs: Long = fetchWait.sum
 
   def failedTasks: Int = failures.get
 
@@ -31,7 +27,6 @@ private[scenarios] final class JobLog extends SparkListener {
     }
     Option(event.taskMetrics).foreach { metrics =>
       remoteBytes.add(metrics.shuffleReadMetrics.remoteBytesRead)
-      fetchWait.add(metrics.shuffleReadMetrics.fetchWaitTime)
     }
   }
 

@@ -86,31 +86,17 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     }
   }
 
-  for (mode <- Seq("auto", "off", "vanilla")) {
-    // The others are there to compare the time with, of which executors need most to start and end.
-    val tags = if (mode == "auto") Nil else Seq(Nightly)
-    test(
-      s"should answer while executors of a Worker with the service end, in mode $mode",
-      tags: _*
-    ) {
-      val job = FaultJob.Many
-      val right = total(FaultJob.vanillaAnswer(job))
-      val conf = Clusters.soft().set("spark.shuffle.rdma.mode", mode)
-      onWorker(if (mode == "vanilla") Clusters.vanilla() else conf) { cluster =>
-        val logged = Files.size(DebugLog.log)
-        for (shuffles <- Seq(1, 4)) {
-          val waitedMs = cluster.log.fetchWaitMs
-          val (answer, seconds) = timed(answerAmidChanges(cluster, job, shuffles))
-          assert(total(answer) === right)
-          assertNothingRetried(cluster)
-          val wait = cluster.log.fetchWaitMs - waitedMs
-          info(f"${shuffles + 1} stages: $seconds%.1f s, fetch wait $wait ms")
-        }
-        if (mode == "auto") {
-          assertEndedByRead(cluster.answering())
-          assert(DebugLog.linesSince(logged).filter(_.matches(OurWarning)) === Nil)
-        }
+  test("should answer while executors of a Worker with the service end") {
+    val job = FaultJob.Many
+    val right = total(FaultJob.vanillaAnswer(job))
+    onWorker(Clusters.soft()) { cluster =>
+      val logged = Files.size(DebugLog.log)
+      for (shuffles <- Seq(1, 4)) {
+        assert(total(answerAmidChanges(cluster, job, shuffles)) === right)
+        assertNothingRetried(cluster)
       }
+      assertEndedByRead(cluster.answering())
+      assert(DebugLog.linesSince(logged).filter(_.matches(OurWarning)) === Nil)
     }
   }
 

@@ -83,7 +83,6 @@ public final class ClusterJob {
             case "stages" -> stages(spark, events);
             case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
-            case "limit" -> repeatAfterAKill(spark, events);
             case "deletion" -> deletePod(spark, events);
             case "tpch" -> query(spark, events);
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
@@ -104,7 +103,7 @@ public final class ClusterJob {
     return result(spark, events, answer(spark, shuffle));
   }
 
-  /** Query 5 of TPC-H, three times. The first application with its folder generates the tables. */
+  /** Query 5 of TPC-H. The first application with its folder generates the tables. */
   private static JobResult query(JavaSparkContext spark, ExecutorEvents events) {
     String folder = spark.getConf().get("spark.test.tables");
     PublishedQueries.parse(PublishedQueries.QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
@@ -112,16 +111,9 @@ public final class ClusterJob {
     for (File table : new File(folder, "tpch-0.1-8").listFiles()) {
       session.read().parquet(table.getPath()).createOrReplaceTempView(table.getName());
     }
-    List<String> rows = List.of();
-    for (int round = 1; round <= 3; round++) {
-      long startNs = System.nanoTime();
-      Dataset<Row> answer = session.sql(PublishedQueries.QuerySuite.TPCH.text("5"));
-      rows = answer.collectAsList().stream().map(row -> row.mkString("|")).toList();
-      double seconds = (System.nanoTime() - startNs) / 1e9;
-      waitUntilEmpty(spark);
-      System.out.printf("round %d: %.2f s, waited %d ms%n", round, seconds, events.waitedMs());
-      System.out.println(answer.queryExecution().executedPlan());
-    }
+    Dataset<Row> answer = session.sql(PublishedQueries.QuerySuite.TPCH.text("5"));
+    List<String> rows = answer.collectAsList().stream().map(row -> row.mkString("|")).toList();
+    System.out.println(answer.queryExecution().executedPlan());
     return result(spark, events, rows);
   }
 
@@ -136,7 +128,6 @@ public final class ClusterJob {
         before.remoteBytes(),
         before.counters(),
         before.failedTasks(),
-        before.killedTasks(),
         before.removedExecutors(),
         before.removedIds(),
         before.failedOwners(),
@@ -162,16 +153,6 @@ public final class ClusterJob {
         pid -> ProcessHandle.of(pid).ifPresent(signal));
   }
 
-  /** Goes on with jobs until the cluster manager ends the application, at most for two minutes. */
-  private static JobResult repeatAfterAKill(JavaSparkContext spark, ExecutorEvents events) {
-    JobResult result = endProcess(spark, events, ProcessHandle::destroyForcibly);
-    long beginNs = System.nanoTime();
-    while (System.nanoTime() - beginNs < TimeUnit.MINUTES.toNanos(2)) {
-      answer(spark, Shuffle.SMALL);
-    }
-    return result;
-  }
-
   private static JobResult deletePod(JavaSparkContext spark, ExecutorEvents events) {
     String master = spark.getConf().get("spark.master").substring("k8s://".length());
     return end(
@@ -193,18 +174,11 @@ public final class ClusterJob {
     }
   }
 
-  /** Jobs of two and of five stages, with the answer of "shuffle"; prints their time. */
+  /** Jobs of two and of five stages, with the answer of "shuffle". */
   private static JobResult stages(JavaSparkContext spark, ExecutorEvents events) throws Exception {
     List<String> answers = new ArrayList<>();
     for (int shuffles : List.of(1, 4)) {
-      waitUntilEmpty(spark);
-      long waitedMs = -events.waitedMs();
-      long startNs = System.nanoTime();
       answers.addAll(answerAmidChanges(spark, Shuffle.SMALL, shuffles));
-      double seconds = (System.nanoTime() - startNs) / 1e9;
-      waitUntilEmpty(spark);
-      waitedMs += events.waitedMs();
-      System.out.printf("stages=%d seconds=%.1f waitedMs=%d%n", shuffles + 1, seconds, waitedMs);
     }
     return result(spark, events, answers);
   }
@@ -320,7 +294,6 @@ public final class ClusterJob {
         events.remoteBytes(),
         sums,
         events.failedTasks(),
-        events.killedTasks(),
         events.removed(),
         events.removedIds(),
         events.failedOwners(),

@@ -22,9 +22,7 @@ final class ExecutorEvents extends SparkListener {
   private final Set<String> failedOwners = new TreeSet<>();
 
   private long remoteBytes;
-  private long waitedMs;
   private int failedTasks;
-  private int killedTasks;
   private int reducersLeft;
   private Runnable action = () -> {};
 
@@ -36,9 +34,7 @@ final class ExecutorEvents extends SparkListener {
 
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
-    if (end.reason() instanceof TaskKilled) {
-      killedTasks++;
-    } else if (end.reason() != Success$.MODULE$) {
+    if (!(end.reason() instanceof TaskKilled) && end.reason() != Success$.MODULE$) {
       failedTasks++;
     }
     if (end.reason() instanceof FetchFailed fetch && fetch.bmAddress() != null) {
@@ -46,7 +42,6 @@ final class ExecutorEvents extends SparkListener {
     }
     if (end.taskMetrics() != null) {
       remoteBytes += end.taskMetrics().shuffleReadMetrics().remoteBytesRead();
-      waitedMs += end.taskMetrics().shuffleReadMetrics().fetchWaitTime();
     }
     if (end.taskType().equals("ResultTask") && --reducersLeft == 0) {
       action.run();
@@ -74,16 +69,7 @@ final class ExecutorEvents extends SparkListener {
     return remoteBytes;
   }
 
-  /** Time that tasks waited for remote blocks. */
-  synchronized long waitedMs() {
-    return waitedMs;
-  }
-
   synchronized int failedTasks() {
     return failedTasks;
-  }
-
-  synchronized int killedTasks() {
-    return killedTasks;
   }
 }

@@ -11,7 +11,6 @@ import java.util.Map;
  * @param remoteBytes that tasks read from other executors, by Spark's own metrics
  * @param counters of the plug-in, summed over the executors that get tasks
  * @param failedTasks attempts that failed, by the fault of a fetch or of an executor too
- * @param killedTasks attempts that were killed, which Spark does not count as failures
  * @param removedExecutors reasons
  * @param removedIds ids of the same executors
  * @param failedOwners ids of the executors that failed fetches name as owners of blocks
@@ -22,7 +21,6 @@ public record JobResult(
     long remoteBytes,
     Map<String, Long> counters,
     int failedTasks,
-    int killedTasks,
     List<String> removedExecutors,
     List<String> removedIds,
     List<String> failedOwners,
