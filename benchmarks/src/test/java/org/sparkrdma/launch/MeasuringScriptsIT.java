@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.launch.Script.Outcome;
 
 /**
@@ -49,43 +51,20 @@ class MeasuringScriptsIT {
     return json.at("/cases");
   }
 
-  @Test
+  /** The time of one request, the first request of new executors, and the plug-in's own ceiling. */
+  @ParameterizedTest
   @Tag("nightly")
-  void shouldMeasureTheTimeOfOneRequest() throws Exception {
-    Path report = directory.resolve("latency.json");
-    Outcome outcome =
-        run(
-            "bench transfer --latency --sizes 4k --batch 4 --rounds 1 --warm-ups 0 --report "
-                + report);
-    Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
-    JsonNode one = cases(report).at("/0");
-    assertThat(one.at("/figures/rdmaP50Us/median").asDouble()).isPositive();
-    assertThat(one.at("/figures/rdmaBytesPerBlock/median").asDouble()).isPositive();
-  }
-
-  @Test
-  @Tag("nightly")
-  void shouldMeasureTheFirstRequestOfNewExecutors() throws Exception {
-    Path report = directory.resolve("first.json");
-    Outcome outcome = run("bench transfer --first --sizes 4k --rounds 1 --report " + report);
-    Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
-    JsonNode figures = cases(report).at("/0/figures");
-    assertThat(figures.at("/rdmaFirstMs/median").asDouble()).isPositive();
-    assertThat(figures.at("/nettyFirstMs/median").asDouble()).isPositive();
-  }
-
-  @Test
-  @Tag("nightly")
-  void shouldMeasureThePlugInsOwnCeiling() throws Exception {
-    Path report = directory.resolve("ceiling.json");
-    Outcome outcome =
-        run(
-            "bench transfer --ceiling --sizes 64k --rounds 1 --warm-ups 1 --total 16m --report "
-                + report);
-    Script.assertSucceeded(outcome, "No byte of RDMA's blocks moved");
-    JsonNode figures = cases(report).at("/0/figures");
-    assertThat(figures.at("/clientUs/median").asDouble()).isPositive();
-    assertThat(figures.at("/cpu/median").asDouble()).isBetween(0.0, 1.0);
+  @CsvSource({
+    "--latency --sizes 4k --batch 4 --warm-ups 0, All bytes of RDMA came by READ, rdmaP50Us",
+    "--first --sizes 4k, All bytes of RDMA came by READ, rdmaFirstMs",
+    "--ceiling --sizes 64k --warm-ups 1 --total 16m, No byte of RDMA, clientUs"
+  })
+  void shouldMeasureRequestsAndTheCeiling(String options, String sentence, String figure)
+      throws Exception {
+    Path report = directory.resolve("report.json");
+    Outcome outcome = run("bench transfer " + options + " --rounds 1 --report " + report);
+    Script.assertSucceeded(outcome, sentence);
+    assertThat(cases(report).at("/0/figures/" + figure + "/median").asDouble()).isPositive();
   }
 
   private Outcome run(String command) throws IOException, InterruptedException {

@@ -57,17 +57,7 @@ class ScriptsIT {
         "card rxe0 --case Reads",
         "quickstart extra",
         "bench",
-        "bench everything"
-      })
-  void shouldRefuseAnUnknownOptionWithoutJava(String command) throws Exception {
-    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), command);
-    assertThat(outcome.output()).hasLineCount(1).contains("see ./").contains("--help)");
-    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
+        "bench everything",
         "quickstart --size big",
         "quickstart --report /proc/report.json",
         "quickstart --work-dir /proc/work",
@@ -80,7 +70,7 @@ class ScriptsIT {
         "card rxe0 --minutes soon",
         "card rxe0 --cases Reads,,Sends"
       })
-  void shouldRefuseAWrongValueWithoutJava(String command) throws Exception {
+  void shouldRefuseAnUnknownOptionOrAWrongValueWithoutJava(String command) throws Exception {
     Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), command);
     assertThat(outcome.output()).hasLineCount(1).contains("see ./").contains("--help)");
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
