@@ -33,17 +33,6 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldLeaveTheWarmUpOut() {
-    List<Sample> all = new ArrayList<>();
-    for (int second = 0; second < SECONDS; second += INTERVAL) {
-      all.add(sample(second, "1", Math.min(second, 250)));
-    }
-    assertThat(LongLivedExecutor.of(all, SECONDS))
-        .singleElement()
-        .matches(LongLivedExecutor::isFlat);
-  }
-
-  @Test
   void shouldNotPassWhenSomethingGrows() {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {

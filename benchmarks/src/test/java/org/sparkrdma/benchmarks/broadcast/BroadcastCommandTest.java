@@ -3,7 +3,6 @@ package org.sparkrdma.benchmarks.broadcast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,15 +58,6 @@ class BroadcastCommandTest {
   }
 
   @Test
-  void shouldChangeTheBroadcastSettingsOfTheTwoPipelinesOnly() {
-    String prefix = "spark.shuffle.rdma.broadcast.";
-    assertThat(Mode.TCP.conf()).containsEntry(prefix + "mode", "tcp");
-    assertThat(Mode.READ.conf()).containsEntry(prefix + "mode", "auto");
-    assertThat(Mode.OFF.conf()).doesNotContainKey(prefix + "mode");
-    assertThat(Mode.TORRENT.conf()).containsOnlyKeys("spark.shuffle.manager");
-  }
-
-  @Test
   void shouldPrintMedianRangeAndRatiosOfTheSameRound() {
     List<BroadcastResult.Run> runs = new ArrayList<>();
     for (Mode mode : MODES) {
@@ -95,12 +85,5 @@ class BroadcastCommandTest {
         .contains(" 0.75 (0.75..0.75) ")
         .contains(" 0.25 (0.25..0.25) ")
         .contains(" 1.50 ");
-  }
-
-  @Test
-  void shouldReadTheBytesThatAProcessHasWritten() throws Exception {
-    Path io = Files.writeString(directory.resolve("io"), "rchar: 5\nwchar: 1234\nsyscr: 1\n");
-    assertThat(BroadcastValue.written(io)).isEqualTo(1234);
-    assertThat(BroadcastValue.written(directory.resolve("none"))).isNaN();
   }
 }

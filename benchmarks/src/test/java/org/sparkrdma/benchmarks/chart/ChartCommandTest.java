@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,10 +32,10 @@ class ChartCommandTest {
             "2x2x4k",
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             List.of(
-                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2, Map.of()),
-                BenchmarkReports.run(ShuffleMode.RDMA, 1, 5, 1, Map.of()),
-                BenchmarkReports.run(ShuffleMode.VANILLA, 2, 10, 2, Map.of()),
-                BenchmarkReports.run(ShuffleMode.RDMA, 2, 9, 1, Map.of())));
+                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2),
+                BenchmarkReports.run(ShuffleMode.RDMA, 1, 5, 1),
+                BenchmarkReports.run(ShuffleMode.VANILLA, 2, 10, 2),
+                BenchmarkReports.run(ShuffleMode.RDMA, 2, 9, 1)));
     new ObjectMapper().writeValue(report.toFile(), BenchmarkReports.of(2, twoRounds));
   }
 

@@ -12,41 +12,20 @@ public final class BenchmarkReports {
   private BenchmarkReports() {}
 
   public static BenchmarkReport of(int rounds, CaseReport... cases) {
-    return withWarmUps(5, rounds, cases);
-  }
-
-  static BenchmarkReport withWarmUps(int warmUps, int rounds, CaseReport... cases) {
     return new BenchmarkReport(
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
             Arrays.stream(cases).map(CaseReport::shape).toList(),
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
-            warmUps,
+            5,
             ""),
         Environment.now(),
         List.of(cases));
   }
 
   public static RunResult run(
-      ShuffleMode mode,
-      int round,
-      double seconds,
-      double fetchWaitSeconds,
-      Map<String, Long> fallbacks) {
-    return run(mode, round, seconds, fetchWaitSeconds, fallbacks, 1 << 20);
-  }
-
-  /**
-   * @param readBytes by RDMA READ
-   */
-  static RunResult run(
-      ShuffleMode mode,
-      int round,
-      double seconds,
-      double fetchWaitSeconds,
-      Map<String, Long> fallbacks,
-      long readBytes) {
+      ShuffleMode mode, int round, double seconds, double fetchWaitSeconds) {
     return new RunResult(
         mode,
         round,
@@ -56,9 +35,9 @@ public final class BenchmarkReports {
         3.5,
         0.25,
         500L << 20,
-        new RunResult.ByPath(readBytes, 0, 1 << 20),
+        new RunResult.ByPath(1 << 20, 0, 1 << 20),
         new RunResult.ByPath(256, 0, 256),
-        fallbacks,
+        Map.of(),
         new ComputedAnswer.Answer(16, "ab"),
         Map.of());
   }

@@ -71,8 +71,8 @@ class ComparisonTest {
     List<BenchmarkReport.RunResult> runs = new ArrayList<>();
     for (int i = 0; i < seconds.length; i += 2) {
       int round = i / 2 + 1;
-      runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, seconds[i], 2, Map.of()));
-      runs.add(BenchmarkReports.run(ShuffleMode.RDMA, round, seconds[i + 1], 1, Map.of()));
+      runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, seconds[i], 2));
+      runs.add(BenchmarkReports.run(ShuffleMode.RDMA, round, seconds[i + 1], 1));
     }
     return BenchmarkReports.of(
         seconds.length / 2,

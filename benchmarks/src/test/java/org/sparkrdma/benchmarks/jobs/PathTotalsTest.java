@@ -7,31 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.benchmarks.jobs.MeasuredRun.PathTotals;
 import org.sparkrdma.benchmarks.jobs.MeasuredRun.ShuffleReadTotals;
 import org.sparkrdma.cluster.LaunchException;
 
 class PathTotalsTest {
-  @Test
-  void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws Exception {
-    PathTotals totals =
-        PathTotals.of(
-            ShuffleMode.RDMA,
-            Map.of(
-                "rdma.bytes.read", 600L,
-                "tcp.bytes.read", 100L,
-                "rdma.blocks.read", 6L,
-                "tcp.blocks.read", 1L,
-                "fallback.pool", 2L,
-                "fallback.timeout", 0L),
-            spark(700, 7),
-            true);
-    assertThat(totals.bytes()).isEqualTo(new RunResult.ByPath(600, 100, 50));
-    assertThat(totals.blocks()).isEqualTo(new RunResult.ByPath(6, 1, 5));
-    assertThat(totals.fallbacks()).containsExactly(Map.entry("pool", 2L));
-  }
-
   @Test
   void shouldRefuseCountsThatDoNotAddUpToSparks() throws Exception {
     Map<String, Long> counters = Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L);

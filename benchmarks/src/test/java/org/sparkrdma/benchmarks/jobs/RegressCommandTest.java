@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,8 +85,8 @@ class RegressCommandTest {
             "2x2x4k",
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             List.of(
-                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2, Map.of()),
-                BenchmarkReports.run(ShuffleMode.RDMA, 1, 10 * ratio, 1, Map.of()))));
+                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2),
+                BenchmarkReports.run(ShuffleMode.RDMA, 1, 10 * ratio, 1))));
   }
 
   private void writeScript(String name, String content) throws IOException {

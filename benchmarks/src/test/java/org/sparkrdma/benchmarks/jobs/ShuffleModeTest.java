@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -24,25 +23,11 @@ class ShuffleModeTest {
                         .collect(Collectors.joining(", "))));
   }
 
-  @Test
-  void shouldRunTheSameShuffleAsVanillaInTheControl() {
-    assertThat(ShuffleMode.CONTROL.conf()).isEqualTo(ShuffleMode.VANILLA.conf());
-  }
-
   /** The page configuration.md advises this mode for benchmarks. */
   @Test
   void shouldRunTasksWithoutRdmaAlsoWhereTheUserRequiresIt() {
     SparkConf conf = new SparkConf(false).set("spark.shuffle.rdma.mode", "required");
     ShuffleMode.FALLBACK.conf().forEach(conf::set);
     assertThat(ShuffleSettings.of(conf).mode()).isEqualTo(ShuffleSettings.Mode.AUTO);
-  }
-
-  @Test
-  void shouldGiveEachExecutorItsThreads() {
-    Map<String, String> conf = new JobCommand.ExecutorSize(8).conf();
-    assertThat(conf)
-        .containsEntry("spark.executor.cores", "8")
-        .containsEntry("spark.cores.max", "16")
-        .containsEntry("spark.executor.memory", "2048m");
   }
 }

@@ -5,22 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.zip.CRC32;
 import org.apache.hadoop.io.Text;
 import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
 class TeraValidateTest {
-  @Test
-  void shouldSumTheCrcOfWholeRecords() {
-    CRC32 crc = new CRC32();
-    crc.update("ab".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
-    long one = crc.getValue();
-    var summary = TeraValidate.combine(List.of(split("f", 0, "a", "a"), split("g", 0, "a")));
-    assertThat(summary.records()).isEqualTo(3);
-    assertThat(summary.checksum()).isEqualTo(Long.toHexString(3 * one));
-  }
-
   @Test
   void shouldPutSplitsInOrderBeforeItComparesThem() {
     var summary =

@@ -2,11 +2,9 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 import static org.assertj.core.api.Assertions.within;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -14,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.benchmarks.transfer.Round.Engine;
 import org.sparkrdma.benchmarks.transfer.Round.Share;
 import org.sparkrdma.benchmarks.transfer.TransferPlan.Kind;
-import org.sparkrdma.launch.Quartiles;
 
 class RoundTest {
   private static final int BLOCK_BYTES = 1_024;
@@ -95,20 +92,6 @@ class RoundTest {
   }
 
   @Test
-  void shouldCompareTheFirstRequests() {
-    assertThat(round(SUM, BY_READ).figures(Kind.FIRST))
-        .containsExactly(
-            entry("rdmaFirstMs", 0.001), entry("nettyFirstMs", 0.002), entry("first", 0.5));
-  }
-
-  @Test
-  void shouldNotCountTheDeviceInTheCeiling() {
-    assertThat(round(SUM, BY_READ).figures(Kind.CEILING))
-        .contains(entry("clientUs", 0.2), entry("serverUs", 0.04), entry("nettyBothUs", 0.9))
-        .contains(entry("clientBytesPerBlock", 50.0), entry("serverBytesPerBlock", 5.0));
-  }
-
-  @Test
   void shouldAcceptARoundWhoseBytesCameByReadForThePlugInOnly() {
     for (Kind kind : Kind.values()) {
       assertThat(round(SUM, BY_READ).objection(kind, false)).isEmpty();
@@ -144,33 +127,5 @@ class RoundTest {
     Share fewer = fetched(Engine.RDMA, BLOCKS - 1, 1, SUM, 1, BY_READ);
     assertThat(round(fewer, netty(SUM)).objection(Kind.LATENCY, false))
         .hasValue("99 blocks instead of 100: engine=rdma");
-  }
-
-  @Test
-  void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
-    Round round = new Round(BLOCK_BYTES, BLOCKS, List.of(netty(SUM)));
-    assertThatThrownBy(() -> round.objection(Kind.THROUGHPUT, false))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("engine=rdma server=false count=0");
-  }
-
-  @Test
-  void shouldReportAndPrintTheMedianOfTheRoundsOfEachKind() throws Exception {
-    for (Kind kind : Kind.values()) {
-      TransferPlan plan =
-          new TransferPlan(
-              kind, "soft", TransferPlan.Verify.OFF, true, List.of(4_096), 1, 0, 3, 1 << 20);
-      Round round = round(SUM, BY_READ);
-      TransferReport.Case one = TransferReport.Case.of(plan, 4_096, List.of(round, round, round));
-      Map<String, Quartiles> figures = one.figures();
-      ObjectMapper json = new ObjectMapper();
-      String text = json.writeValueAsString(one);
-      assertThat(json.readValue(text, TransferReport.Case.class)).isEqualTo(one);
-      assertThat(json.readTree(text).at("/kind").asText()).isEqualTo(kind.toString());
-      assertThat(json.readValue(json.writeValueAsString(plan), TransferPlan.class)).isEqualTo(plan);
-      assertThat(new TransferReport(null, List.of(one)).table())
-          .contains("copies", "4 KiB")
-          .contains("\n" + figures.keySet().iterator().next() + " ");
-    }
   }
 }
