@@ -163,17 +163,6 @@ class CardCommandTest {
   }
 
   @Test
-  void shouldPrintTheLinkOfAnIssueWithModelAndRow() throws Exception {
-    programs.page = "https://git.example/a/b";
-    assertThat(runOn(List.of(CARD), "mlx5_0")).isZero();
-    assertThat(out.toString())
-        .contains(
-            "attach the report: https://git.example/a/b/issues/new?template=card.yml"
-                + "&model=vendor+0x15b3%2C+part+4119%2C+")
-        .containsPattern("&row=none%2Cnone%2C\\d+%2Cibverbs%2C\\S+\n");
-  }
-
-  @Test
   void shouldRunTheSelectedCases() throws Exception {
     assertThat(runOn(List.of(CARD), "mlx5_0", "--cases", "Reads,Sends#shouldSendBothWaysAtOnce"))
         .isZero();

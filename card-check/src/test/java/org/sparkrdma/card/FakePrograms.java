@@ -25,7 +25,6 @@ final class FakePrograms extends Programs {
 
   private final String suite;
   private final String client;
-  String page;
   final List<List<String>> tests = new ArrayList<>();
   final List<List<String>> commands = new ArrayList<>();
 
@@ -51,7 +50,7 @@ final class FakePrograms extends Programs {
 
   @Override
   Optional<String> page() {
-    return Optional.ofNullable(page);
+    return Optional.empty();
   }
 
   @Override
