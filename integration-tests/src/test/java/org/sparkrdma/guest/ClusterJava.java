@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.suites.SparkPath;
 
 /**
@@ -62,11 +62,7 @@ final class ClusterJava {
 
   /** Creates an empty directory; deletes the content from an earlier build. */
   static Path recreate(Path directory) throws IOException {
-    if (Files.exists(directory)) {
-      try (Stream<Path> files = Files.walk(directory)) {
-        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-      }
-    }
+    RunDirectory.deleteTree(directory);
     return Files.createDirectories(directory);
   }
 }

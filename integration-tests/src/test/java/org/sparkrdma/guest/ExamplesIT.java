@@ -46,8 +46,7 @@ final class ExamplesIT {
     byte[] content = new byte[FILE_BYTES];
     new Random(SEED).nextBytes(content);
     Files.write(shared.resolve("FILE"), content);
-    String verbs = Build.property("it.verbs.directory");
-    String java = GuestJava.command(GuestJdk.START_SOON, verbs + "/test-classes");
+    String java = GuestTests.java(GuestTests.classPath());
 
     GuestResult result =
         Guest.nodes(2)

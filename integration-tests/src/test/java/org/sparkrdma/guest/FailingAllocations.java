@@ -3,6 +3,7 @@ package org.sparkrdma.guest;
 
 import java.io.IOException;
 import java.util.Map;
+import org.sparkrdma.scenarios.CSource;
 
 /**
  * The kernel of node 2 refuses allocations while its executor registers memory: small ones ({@code

@@ -67,7 +67,7 @@ final class GuestTests {
    */
   static JsonNode runBeside(String program, Guest guest, Path shared, String... classes)
       throws IOException, InterruptedException {
-    String java = String.join(" ", java(classPath(), List.of())) + " ";
+    String java = java(classPath());
     String tests = java + MAIN + " " + String.join(" ", classes);
     GuestResult result =
         guest
@@ -78,6 +78,11 @@ final class GuestTests {
                     + " | while read -r line; do touch $GUEST_SHARE/up; done & "
                     + (AWAIT + "over ]]; do sleep 0.1; done"));
     return summary(guest, result, classes[0]);
+  }
+
+  /** The beginning of a shell command, up to the main class. */
+  static String java(String classPath) {
+    return String.join(" ", java(classPath, List.of())) + " ";
   }
 
   private static List<String> java(String classPath, List<String> options) {

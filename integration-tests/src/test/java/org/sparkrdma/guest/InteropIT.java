@@ -35,14 +35,14 @@ final class InteropIT {
   @ParameterizedTest
   @ValueSource(strings = {"rocev2", "iwarp"})
   void shouldServeRping(String transport) throws Exception {
-    String java = GuestJava.command("-XX:TieredStopAtLevel=1 -Xmx64m");
+    String java = GuestTests.java(GuestTests.classPath() + ":" + Build.property("it.jobs.jar"));
     GuestResult result =
         Guest.nodes(2)
             .memory("512M")
             .timeout(Duration.ofMinutes(2))
             .with("--transport", transport)
             .with("--share", shared.toString())
-            .env("SERVER", java + " " + RpingServer.class.getName())
+            .env("SERVER", java + RpingServer.class.getName())
             .bash("if ((GUEST_NODE == 1)); then " + SERVE + "; else " + PING + "; fi");
 
     assertThat(result.exitCode()).as(result.output()).isZero();

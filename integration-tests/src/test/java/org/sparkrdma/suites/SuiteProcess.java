@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.sparkrdma.executors.LeakLog;
 import org.sparkrdma.executors.Violations;
+import org.sparkrdma.launch.RunDirectory;
 
 /**
  * The JVM of one run: ScalaTest's runner with a private working directory, Spark home and temporary
@@ -65,7 +66,7 @@ final class SuiteProcess {
 
   /** Runs the suite to its end or its time limit. */
   SuiteResult run() throws IOException, InterruptedException {
-    Trees.delete(directory);
+    RunDirectory.deleteTree(directory);
     Files.createDirectories(directory.resolve("tmp"));
     Files.createDirectories(directory.resolve("reports"));
     Files.createDirectories(transfers());

@@ -40,18 +40,9 @@ final class SuiteSelection {
       throw new IllegalArgumentException(
           "no run has both: it.suites="
               + String.join(",", new TreeSet<>(suites))
-              + (" it.settings=" + String.join(",", new TreeSet<>(settings)))
-              + (" existing=" + labels(all)));
+              + (" it.settings=" + String.join(",", new TreeSet<>(settings))));
     }
     return runs;
-  }
-
-  /** Labels of the named suites, or of all suites. */
-  private Set<String> labels(List<SuiteRun> all) {
-    return all.stream()
-        .filter(this::hasWantedSuite)
-        .map(SuiteRun::label)
-        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private boolean hasWantedSuite(SuiteRun run) {

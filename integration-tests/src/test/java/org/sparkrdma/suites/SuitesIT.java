@@ -15,7 +15,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(value = 12, unit = TimeUnit.HOURS)
 final class SuitesIT {
-  private static final SummaryTable TABLE = new SummaryTable();
   private static final PrintStream OUT = System.out;
 
   @TestFactory
@@ -45,6 +43,7 @@ final class SuitesIT {
     // All are submitted before the first result is awaited.
     List<DynamicNode> nodes = runs.stream().map(run -> node(workbench, run, runners)).toList();
     runners.shutdown();
+    OUT.print(SummaryTable.header());
     return nodes.stream();
   }
 
@@ -53,14 +52,8 @@ final class SuitesIT {
     return dynamicContainer(run.label(), Stream.of(run).flatMap(r -> tests(r, result)));
   }
 
-  @AfterAll
-  static void printTable() {
-    OUT.println(TABLE.text());
-  }
-
   private static Stream<DynamicTest> tests(SuiteRun run, Future<SuiteResult> running) {
     SuiteResult result = await(run, running);
-    TABLE.add(result);
     OUT.print(SummaryTable.row(result));
     return result.outcomes().stream()
         .map(outcome -> dynamicTest(outcome.name(), () -> report(run, outcome)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.guest;
+package org.sparkrdma.scenarios;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -10,19 +10,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Compiles a C source of the tests' resources by the C compiler of this machine. */
-final class CSource {
+public final class CSource {
   private CSource() {}
 
   /**
    * Compiles and links one source.
    *
-   * @param name of the source, {@code NAME.c} below {@code guest} in the resources
+   * @param name of the source, {@code NAME.c} below {@code faults} in the resources
    * @param directory where source and result are put; exists
    * @param options of the compiler, libraries included
    * @return the program or library, named as the source without its ending
    * @throws IllegalStateException with the compiler's output when it fails
    */
-  static Path compile(String name, Path directory, String... options)
+  public static Path compile(String name, Path directory, String... options)
       throws IOException, InterruptedException {
     Path source = copy(name + ".c", directory);
     Path result = directory.resolve(name);
@@ -41,7 +41,7 @@ final class CSource {
 
   private static Path copy(String file, Path directory) throws IOException {
     Path copy = directory.resolve(file);
-    try (var resource = CSource.class.getResourceAsStream("/guest/" + file)) {
+    try (var resource = CSource.class.getResourceAsStream("/faults/" + file)) {
       Files.write(copy, resource.readAllBytes());
     }
     return copy;
