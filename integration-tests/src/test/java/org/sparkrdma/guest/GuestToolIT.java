@@ -20,7 +20,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("It takes both processors.")
 @Timeout(120)
 final class GuestToolIT {
-  private static final Guest ONE = Guest.nodes(1);
   private static final Guest TWO = Guest.nodes(2);
 
   /** A command that prints a line when it runs and does not end by itself. */
@@ -29,23 +28,6 @@ final class GuestToolIT {
   /** Words before a command on the host; it runs as the user nobody, whose home folder is /. */
   private static final String AS_USER_OF_HOST =
       "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";
-
-  @Test
-  void shouldHandOverExitCodeAndBothOutputsByteForByte() throws Exception {
-    GuestResult result = ONE.bash("seq 1 100000; printf 'no\\r\\tnewline' >&2; exit 42");
-    assertThat(result.exitCode()).isEqualTo(42);
-    assertThat(result.node(1).lines()).hasSize(100_000).endsWith("99999", "100000");
-    assertThat(result.node(1).err()).isEqualTo("no\r\tnewline");
-  }
-
-  @Test
-  void shouldEndWithTheCodeOfTheNodeThatFailed() throws Exception {
-    GuestResult result = TWO.bash("echo I am $GUEST_NODE; exit $((GUEST_NODE * 2 - 2))");
-    assertThat(result.exitCode()).isEqualTo(2);
-    assertThat(result.output().lines()).containsExactlyInAnyOrder("node1| I am 1", "node2| I am 2");
-    assertThat(result.node(1)).isEqualTo(new NodeResult(0, "I am 1\n", ""));
-    assertThat(result.node(2)).isEqualTo(new NodeResult(2, "I am 2\n", ""));
-  }
 
   @Test
   void shouldKillHungCommandsAtTheTimeLimit() throws Exception {
@@ -67,18 +49,6 @@ final class GuestToolIT {
     assertThat(processes(running)).isNotEmpty();
     running.close();
     assertNothingIsLeft(running);
-  }
-
-  @Test
-  void shouldLosePacketsWhileTheLinkIsDown() throws Exception {
-    try (RunningGuest running = TWO.start(UP_FOR_LONG)) {
-      running.awaitLine("up");
-      assertThat(running.exec(1, "ping -c 1 -W 5 10.99.1.2").exitCode()).isZero();
-      running.linkDown();
-      assertThat(running.exec(1, "ping -c 1 -W 1 10.99.1.2").exitCode()).isEqualTo(1);
-      running.linkUp();
-      assertThat(running.exec(1, "ping -c 1 -W 5 10.99.1.2").exitCode()).isZero();
-    }
   }
 
   @Test

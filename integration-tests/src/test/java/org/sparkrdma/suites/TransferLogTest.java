@@ -35,23 +35,6 @@ final class TransferLogTest {
         .contains("application=app-2", "remote=5");
   }
 
-  @Test
-  void shouldReportASuiteThatReadsLessOrMoreThanDeclared() throws IOException {
-    assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
-        .singleElement()
-        .asString()
-        .contains("expected blocks by READ");
-    put("app-1_0_10", "1 0");
-    assertThat(TransferLog.read(directory).objections(Setting.SOFT, false))
-        .singleElement()
-        .asString()
-        .contains("expected a suite without remote blocks");
-    assertThat(TransferLog.read(directory).objections(Setting.FALLBACK, true))
-        .singleElement()
-        .asString()
-        .contains("without a device");
-  }
-
   private void put(String name, String text) throws IOException {
     Files.writeString(directory.resolve(name), text);
   }

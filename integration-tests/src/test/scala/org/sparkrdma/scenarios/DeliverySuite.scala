@@ -14,25 +14,15 @@ final class DeliverySuite extends ScenarioSuite {
     assertOneWarningEach(submitted)
   }
 
-  test("should read by RDMA with --jars", Nightly) {
-    assertByRdma("jars-soft", Seq("--jars", Plugin))
-  }
-
   test("should read by RDMA with --packages of a local Maven repository") {
-    val settings = Submission.ivySettings()
-    assertByRdma(
-      "packages",
-      Seq("--packages", Version),
-      "spark.jars.ivySettings" -> settings.toString,
-      "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString
+    val settings = Seq(
+      "spark.jars.ivySettings" -> Submission.ivySettings().toString,
+      "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString,
+      "spark.shuffle.rdma.engine" -> "soft",
+      "spark.shuffle.readHostLocalDisk" -> "false"
     )
-  }
-
-  private def assertByRdma(name: String, jars: Seq[String], settings: (String, String)*): Unit = {
-    val soft =
-      Seq("spark.shuffle.rdma.engine" -> "soft", "spark.shuffle.readHostLocalDisk" -> "false")
-    val conf = (settings ++ soft).flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
-    val submitted = Submission.run(name, jars ++ conf: _*)
+    val conf = settings.flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
+    val submitted = Submission.run("packages", Seq("--packages", Version) ++ conf: _*)
     val (rdma, tcp, remote) = submitted.delivered
     assert(rdma > 0)
     assert(tcp === 0)

@@ -29,14 +29,6 @@ final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
     try Option(cluster).foreach(_.close())
     finally super.afterAll()
 
-  /** Else each executor of all suites takes seconds longer to start. */
-  test("its executors should map the archive of Spark's classes, if the build has one") {
-    OperatorsSuite.archive.foreach { archive =>
-      val mapped = cluster.onEveryExecutor(OperatorsSuite.maps).filter(_._2.contains(archive))
-      assert(mapped.size === 2, s"executors that use $archive: ${mapped.keys}")
-    }
-  }
-
   for ((name, job) <- Jobs.all) {
     test(s"$name should return vanilla Spark's result, by READ") {
       val (result, traffic) = cluster.trafficOf(job(cluster.spark))
@@ -87,16 +79,4 @@ final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
       threads.awaitTermination(1, TimeUnit.MINUTES)
     }
   }
-}
-
-private object OperatorsSuite {
-
-  /** Path of the archive that the environment names for all JVMs of this run. */
-  def archive: Option[String] =
-    "-XX:SharedArchiveFile=([^\"]*)".r
-      .findFirstMatchIn(sys.env.getOrElse("JDK_JAVA_OPTIONS", ""))
-      .map(_.group(1))
-
-  /** The files and devices that a process has mapped. */
-  val maps: () => String = () => Files.readString(Path.of("/proc/self/maps"))
 }

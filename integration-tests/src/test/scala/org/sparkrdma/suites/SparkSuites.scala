@@ -34,23 +34,12 @@ final class RdmaSortingSuite extends SortingSuite {
   }
 }
 
-/** Spark's PairRDDFunctionsSuite.
-  *
-  * Its tests of sampling draw hundreds of samples, half a minute long, and shuffle only to count
-  * them by key. Daily runs leave them out.
-  */
+/** Spark's PairRDDFunctionsSuite. */
 final class RdmaPairRDDFunctionsSuite extends PairRDDFunctionsSuite {
   override def beforeAll(): Unit = {
     SuiteSettings.applyTo(conf)
     super.beforeAll()
   }
-
-  override protected def test(name: String, tags: Tag*)(body: => Any)(implicit
-      position: Position
-  ): Unit =
-    if (SuiteSettings.nightly || !name.startsWith("sampleByKey")) {
-      super.test(name, tags: _*)(body)
-    }
 }
 
 /** Spark's RDDSuite. */

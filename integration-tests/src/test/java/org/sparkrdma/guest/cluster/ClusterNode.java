@@ -150,24 +150,18 @@ public final class ClusterNode {
         application.warmUp();
       }
       switch (name) {
-        case "rocev2" -> {
+        case "rocev2", "iwarp" -> {
           application.tera("tera");
           application.blocks("blocks");
           application.blocksUnder("loss", "loss 1%");
           application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
           application.blocksUnder("delay", "delay 20ms");
           application.blocksFromTheStartUnder("link-cut", "cut 10");
-          application.blocksDuring("card-deleted", IN_BACKGROUND + "rdma link delete rxe0");
-          application.blocksFromTheStartUnder("card-unplugged", "exec 2 ip link set wire1 down");
-        }
-        case "iwarp" -> {
-          application.tera("tera");
-          application.blocks("blocks");
-          application.blocksUnder("loss", "loss 1%");
-          application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
-          application.blocksUnder("delay", "delay 20ms");
-          application.blocksFromTheStartUnder("link-cut", "cut 10");
-          application.blocksDuring("card-deleted", IN_BACKGROUND + "rdma link delete siw0");
+          application.blocksDuring(
+              "card-deleted", IN_BACKGROUND + "rdma link delete " + devices(name));
+          if (name.equals("rocev2")) {
+            application.blocksFromTheStartUnder("card-unplugged", "exec 2 ip link set wire1 down");
+          }
         }
         case "rocev2-authenticated", "iwarp-authenticated" -> {
           application.tera("tera");

@@ -17,7 +17,6 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.sparkrdma.scenarios.Clusters
-import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
@@ -55,25 +54,6 @@ final class FullDiskSuite extends ScenarioSuite {
       assertNothingByTcp(traffic)
       assert(cluster.log.retriedStages === 0)
       assertRight(full, full.answer == sorted)
-    }
-  }
-
-  test("should read by READ from leased files on a full disk", Nightly) {
-    withExecutors(conf()) { cluster =>
-      val shuffled = FaultJob.Usual.shuffled(cluster.sc)
-      val first = FaultJob.answer(shuffled)
-      val filler = new Filler
-      val ((answer, seconds), traffic) =
-        try
-          cluster.trafficOf(timed {
-            filler.fill()
-            FaultJob.answer(shuffled)
-          })
-        finally filler.free()
-      assert(filler.refusals > 0)
-      assertAllByRead(traffic)
-      assertNothingRetried(cluster)
-      assertRight(FullDisk(answer, seconds), first == expected && answer == expected)
     }
   }
 

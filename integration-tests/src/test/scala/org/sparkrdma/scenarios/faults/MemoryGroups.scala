@@ -94,30 +94,24 @@ private[faults] object MemoryGroups {
     override def timesAtLimit(group: Path): Long = field(group.resolve("memory.events"), "max")
   }
 
-  /** Creates the groups' parent on this machine. */
-  def create(limitBytes: Long): Option[MemoryGroups] = create(limitBytes, Path.of("/"))
-
   /** Creates the groups' parent, after groups of processes that were killed before they could
     * remove them are removed. Empty where this process may not create groups with the memory
     * controller.
-    *
-    * @param root
-    *   directory with `proc` and the mounts that are named there
     */
-  def create(limitBytes: Long, root: Path): Option[MemoryGroups] =
+  def create(limitBytes: Long): Option[MemoryGroups] =
     try
-      ownGroup(root, "cgroup", "memory", "memory") match {
+      ownGroup("cgroup", "memory", "memory") match {
         case Some((_, own)) => Some(new MemoryGroups(newGroup(own), Version1, limitBytes))
-        case None           => inVersion2(root, limitBytes)
+        case None           => inVersion2(limitBytes)
       }
     catch { case _: IOException => None }
 
   /** A group with processes cannot give controllers to groups in it, so the new group is in the
     * nearest one above that gives them.
     */
-  private def inVersion2(root: Path, limitBytes: Long): Option[MemoryGroups] =
+  private def inVersion2(limitBytes: Long): Option[MemoryGroups] =
     for {
-      (mount, own) <- ownGroup(root, "cgroup2", "", "")
+      (mount, own) <- ownGroup("cgroup2", "", "")
       above <- Iterator
         .iterate(own)(_.getParent)
         .takeWhile(group => group != null && group.startsWith(mount))
@@ -166,21 +160,20 @@ private[faults] object MemoryGroups {
     *   of the hierarchy in `/proc/self/cgroup`
     */
   private def ownGroup(
-      root: Path,
       kind: String,
       option: String,
       controller: String
   ): Option[(Path, Path)] =
     for {
-      mount <- lines(root.resolve("proc/self/mountinfo")).map(_.split(" ")).find { fields =>
+      mount <- lines(Path.of("/proc/self/mountinfo")).map(_.split(" ")).find { fields =>
         val rest = fields.drop(fields.indexOf("-") + 1)
         rest(0) == kind && (option.isEmpty || rest(2).split(",").contains(option))
       }
-      path <- lines(root.resolve("proc/self/cgroup")).map(_.split(":", 3)).collectFirst {
+      path <- lines(Path.of("/proc/self/cgroup")).map(_.split(":", 3)).collectFirst {
         case Array(_, controllers, path) if controllers.split(",").contains(controller) => path
       }
     } yield {
-      val point = root.resolve(Path.of("/").relativize(Path.of(mount(4))))
+      val point = Path.of(mount(4))
       (point, point.resolve(Path.of(mount(3)).relativize(Path.of(path)).toString).normalize())
     }
 
