@@ -116,8 +116,7 @@ class KubernetesIT {
   }
 
   /** Runs an application on two nodes with the loopback engine. */
-  private static Application run(String name, String... settings)
-      throws Exception {
+  private static Application run(String name, String... settings) throws Exception {
     Path own = Files.createTempDirectory(directory, name);
     Path answer = own.resolve("result.json");
     Path sparkConf = Files.createDirectory(own.resolve("spark-conf"));

@@ -14,7 +14,8 @@ final class SummaryTable {
 
   static String header() {
     return ROW.formatted(
-        "suite", "setting", "passed", "failed", "skipped", "seconds", "by READ", "by TCP", "judged");
+        "suite", "setting", "passed", "failed", "skipped", "seconds", "by READ", "by TCP",
+        "judged");
   }
 
   static String row(SuiteResult result) {

@@ -158,24 +158,25 @@ public final class ScriptedLibrary {
   }
 
   /**
-   * Lowers a limit of the device: memlock, rd_atom or sge. infiniband makes its port one of InfiniBand, ports is their number,
-   * vendor the vendor id, failing_reads the number of READs that complete with an error, port_state
-   * the state of its first port as in enum ibv_port_state; with kept_access queue pairs keep the
-   * access that is removed; stale is the number of connection requests that the peer's host rejects
-   * because of a stale connection; with removed the device is gone, so the kernel refuses all
-   * commands; removal_after is the number, not 0, of the event of enum rdma_cm_event_type right
-   * after which the device is removed, once: in the same batch the identifier of that event and all
-   * listeners get DEVICE_REMOVAL; with held_reads no READ completes before its queue pair breaks,
-   * or {@link #releaseReads}; connect_event is the number of the event that answers the next
-   * connection request, which the peer does not get; address_error is the errno with which the next
-   * address is not resolved. With iwarp, set before the engine is used, the device is one of iWARP:
-   * calls that end a connection wait until it has its outcome, at most for outcome_ms. While
-   * held_port is the port of a listener, rdma_connect to it does not return. IPv4 addresses whose
-   * first partition_bits bits differ belong to interfaces of different partitions: no neighbour
-   * answers between them, or with foreign_answers another interface of the peer's host does, which
-   * then rejects the request. route_error is the errno with which the next route is not resolved.
-   * With second_device there is another device, scripted1, that is used for nothing: 1 is well, of
-   * 2 each query fails with EIO, and 3 cannot be opened.
+   * Lowers a limit of the device: memlock, rd_atom or sge. infiniband makes its port one of
+   * InfiniBand, ports is their number, vendor the vendor id, failing_reads the number of READs that
+   * complete with an error, port_state the state of its first port as in enum ibv_port_state; with
+   * kept_access queue pairs keep the access that is removed; stale is the number of connection
+   * requests that the peer's host rejects because of a stale connection; with removed the device is
+   * gone, so the kernel refuses all commands; removal_after is the number, not 0, of the event of
+   * enum rdma_cm_event_type right after which the device is removed, once: in the same batch the
+   * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
+   * completes before its queue pair breaks, or {@link #releaseReads}; connect_event is the number
+   * of the event that answers the next connection request, which the peer does not get;
+   * address_error is the errno with which the next address is not resolved. With iwarp, set before
+   * the engine is used, the device is one of iWARP: calls that end a connection wait until it has
+   * its outcome, at most for outcome_ms. While held_port is the port of a listener, rdma_connect to
+   * it does not return. IPv4 addresses whose first partition_bits bits differ belong to interfaces
+   * of different partitions: no neighbour answers between them, or with foreign_answers another
+   * interface of the peer's host does, which then rejects the request. route_error is the errno
+   * with which the next route is not resolved. With second_device there is another device,
+   * scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO, and 3 cannot be
+   * opened.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
