@@ -53,12 +53,8 @@ public final class SparkInternals {
     return SparkEnv.get().shuffleManager().getClass().getName();
   }
 
-  /** Bytes that the plug-in may pin in this executor; 0 while RDMA is not up. */
-  public static long pinnedLimit() {
-    return gauge("pinned.limit");
-  }
-
-  private static long gauge(String name) {
+  /** A gauge of the plug-in in this executor. */
+  public static long gauge(String name) {
     return (Long)
         SparkEnv.get()
             .metricsSystem()

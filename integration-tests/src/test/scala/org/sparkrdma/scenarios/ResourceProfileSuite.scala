@@ -58,10 +58,10 @@ private object ResourceProfileSuite {
     rdd
       .mapPartitions { _ =>
         val endNs = System.nanoTime() + LimitNs
-        while (SparkInternals.pinnedLimit() == 0 && System.nanoTime() < endNs) {
+        while (SparkInternals.gauge("pinned.limit") == 0 && System.nanoTime() < endNs) {
           LockSupport.parkNanos(PauseNs)
         }
-        Iterator(SparkEnv.get.executorId -> SparkInternals.pinnedLimit())
+        Iterator(SparkEnv.get.executorId -> SparkInternals.gauge("pinned.limit"))
       }
       .collect()
       .toMap

@@ -39,6 +39,8 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
         standalone.startWorker(master, Host, Cores, folder.toString)
       )
       Using.resource(SparkCluster.start(conf.clone().setMaster(master), Cores)) { cluster =>
+        // Each has asked itself, which is one connection with two ends.
+        eventually(assert(cluster.traffic().counter("connections.closed") === 4))
         val mixed = run(cluster, expected)
         assert(mixed.fallbacks.keySet === Set("incompatible"), mixed)
         assert(mixed.counter("rdma.blocks.read") === 0, mixed)

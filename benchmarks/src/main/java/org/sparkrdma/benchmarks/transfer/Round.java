@@ -51,7 +51,8 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
    * The reason why the round is invalid, in one sentence: the bytes read differ from those written,
    * not all bytes of the plug-in's client used RDMA READ, or some of Spark's own did.
    *
-   * @param copy whether copies are served: while all their buffers are in use, blocks use TCP
+   * @param copy whether copies are served: with many requests at a time, blocks use TCP while all
+   *     their buffers are in use
    */
   Optional<String> objection(Kind kind, boolean copy) {
     return Arrays.stream(Engine.values())
@@ -75,8 +76,8 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
     long bytes = client.work().blocks() * blockBytes;
     long wantedBytes = engine == Engine.RDMA ? bytes : 0;
-    boolean rest = copy && rdmaBytes > wantedBytes / 2 && rdmaBytes < wantedBytes;
-    return rdmaBytes == wantedBytes || rest
+    long leastBytes = copy && kind == Kind.THROUGHPUT ? wantedBytes / 2 : wantedBytes;
+    return rdmaBytes >= leastBytes && rdmaBytes <= wantedBytes
         ? Optional.empty()
         : Optional.of(
             "%d of %d bytes used RDMA READ, expected %d: engine=%s %s"

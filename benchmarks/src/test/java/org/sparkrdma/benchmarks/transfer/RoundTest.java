@@ -116,6 +116,7 @@ class RoundTest {
     assertThat(round(SUM, some).objection(Kind.THROUGHPUT, true)).as("of copies").isPresent();
     Map<String, Long> most = Map.of("rdma.bytes.read", 100_000L);
     assertThat(round(SUM, most).objection(Kind.THROUGHPUT, true)).as("of copies").isEmpty();
+    assertThat(round(SUM, most).objection(Kind.LATENCY, true)).as("one at a time").isPresent();
     Share byRead = fetched(Engine.NETTY, BLOCKS, 1, SUM, 1, BY_READ);
     Share right = fetched(Engine.RDMA, BLOCKS, 1, SUM, 1, BY_READ);
     assertThat(round(right, byRead).objection(Kind.CEILING, false).orElseThrow())

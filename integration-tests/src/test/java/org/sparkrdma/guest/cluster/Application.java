@@ -125,7 +125,8 @@ final class Application implements AutoCloseable {
     host.ask(request);
     step("lost", () -> Blocks.shuffleToOneReader(spark), Blocks.ofOneReader(lines), true);
     long start = System.nanoTime();
-    while (counters().getOrDefault(ESTABLISHED, 0L) == 0
+    // Each executor has counted both ends of its connection to itself.
+    while (counters().getOrDefault(ESTABLISHED, 0L) <= 2 * EXECUTORS
         && System.nanoTime() - start < IN_BACKGROUND_NS) {
       LockSupport.parkNanos(PAUSE_NS);
     }

@@ -52,6 +52,13 @@ private[faults] final class FaultBench extends AutoCloseable {
   def openWork(): Iterable[(Int, Int)] =
     cluster.onEveryExecutor(() => (Faults.here().inFlight, Faults.here().queuePairs)).values
 
+  /** Ends of connections that are closed, and pinned bytes, in each executor. */
+  def endsAndBytes(): Iterable[(Long, Long)] = cluster
+    .onEveryExecutor { () =>
+      (SparkInternals.gauge("connections.closed"), SparkInternals.gauge("pinned.bytes"))
+    }
+    .values
+
   /** Process of the executor with the lowest id: single faults fire in it. */
   def firstProcess(): (String, Long) = cluster.processes().minBy(_._1)
 
@@ -72,6 +79,7 @@ private[faults] object FaultBench {
     val settings = Map(
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
+      "idle.timeout" -> "5s",
       "quarantine.max" -> "100ms",
       "pool.max" -> "4m"
     )

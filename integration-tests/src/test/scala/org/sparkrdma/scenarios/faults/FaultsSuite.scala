@@ -216,6 +216,8 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   private def openBench(): FaultBench = {
     if (bench.isEmpty) {
       bench = Some(new FaultBench)
+      // The first faults need executors that have returned the memory of their first fetch.
+      eventually(assert(bench.get.endsAndBytes().forall(_ == ((2L, 0L)))))
     }
     bench.get
   }

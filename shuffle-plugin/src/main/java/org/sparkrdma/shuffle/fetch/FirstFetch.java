@@ -10,10 +10,13 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * A new executor's first fetch: it asks itself for a block that does not exist, before a task waits
  * for a block. So it connects, proves itself and answers once, which loads and links nearly all
  * code that reads and serves; the first request of a task would wait for that several times as long
- * as for all else.
+ * as for all else. The connection ends soon after the answer.
  */
 public final class FirstFetch {
-  private static final String NO_BLOCK = "shuffle_" + Integer.MAX_VALUE + "_0_0";
+  /** Spark counts its shuffles from 0, and the highest number stands for broadcast variables. */
+  public static final int SHUFFLE_ID = Integer.MAX_VALUE - 1;
+
+  private static final String NO_BLOCK = "shuffle_" + SHUFFLE_ID + "_0_0";
 
   private static final BlockFetchingListener NOBODY =
       new BlockFetchingListener() {

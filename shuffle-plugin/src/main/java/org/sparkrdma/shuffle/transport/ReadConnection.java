@@ -183,7 +183,10 @@ final class ReadConnection extends RdmaConnection {
     }
     reads.endLate(nowNs);
     exchange.failLate(nowNs);
-    if (nowNs - lastUsedNs > context.settings().idleTimeout().toNanos() && !isBusy()) {
+    // After its first fetch, an executor asks itself for nothing more.
+    boolean isToItself = peer.endpoint().incarnation() == context.self().endpoint().incarnation();
+    long idleNs = isToItself ? 0 : context.settings().idleTimeout().toNanos();
+    if (nowNs - lastUsedNs > idleNs && !isBusy()) {
       markBroken(null, "idle");
     }
   }

@@ -45,6 +45,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
+import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -445,6 +446,7 @@ final class BroadcastFetchTest {
         new PieceOutputs(blocks, resolver, List.of(), env.conf(), true, new MissingLinks());
     long id = ++lastId;
     assertThat(outputs.open(Pieces.SHUFFLE_ID, Pieces.mapId(id, 5))).isNull();
+    assertThat(FirstFetch.SHUFFLE_ID).as("asks for no piece").isNotEqualTo(Pieces.SHUFFLE_ID);
     byte[] bytes = new byte[PIECE_BYTES];
     random.nextBytes(bytes);
     // Spark or this package may have divided it.

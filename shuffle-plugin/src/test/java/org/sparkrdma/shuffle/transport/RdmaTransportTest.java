@@ -73,14 +73,17 @@ class RdmaTransportTest {
     }
   }
 
-  /** As a new executor does; it counts as a LOCATE that it served, and in nothing that it read. */
+  /**
+   * As a new executor does; it counts as a LOCATE that it served, and in nothing that it read. Both
+   * ends of the connection are closed at once.
+   */
   @Test
   void shouldAnswerItself() throws Exception {
     try (TestExecutor server = open(new Options(1));
         TestExecutor reader = open(new Options(2))) {
       server.outputs().write(7, new Random(1), 4096);
       FirstFetch.begin(reader.transport(), reader.endpoint());
-      while (reader.count(Counter.LOCATES_SERVED) == 0) {
+      while (reader.count(Counter.LOCATES_SERVED) == 0 || reader.connections() > 0) {
         Thread.onSpinWait();
       }
       assertRead(server, reader.fetch(server.endpoint(), blocksOf(7, 1)));
