@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.RatioChange.RankSum;
 import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
 import org.sparkrdma.launch.ClusterCommand;
 
@@ -39,6 +41,17 @@ class ComparisonTest {
     assertThat(change(fast, mixed).verdict()).isEqualTo(Verdict.WITHIN_SPREAD);
   }
 
+  @Test
+  void shouldCountTheOrdersThatAreAtLeastAsFarApart() {
+    // Two of the 20 pairs are in the other order: 4 of the 126 orders, and as many mirrored.
+    RankSum mixed = RankSum.of(List.of(4., 7., 8., 9.), List.of(1., 2., 3., 5., 6.));
+    assertThat(mixed.chance()).isCloseTo(8 / 126.0, within(1e-12));
+    assertThat(mixed.secondIsHigher()).isFalse();
+    // Equal values share their rank: one of the six choices of two, and its mirror image.
+    RankSum equal = RankSum.of(List.of(1., 1.), List.of(2., 2.));
+    assertThat(equal.chance()).isCloseTo(2 / 6.0, within(1e-12));
+  }
+
   private static RatioChange change(double[] base, double[] head) throws Exception {
     return RatioChange.of(List.of(ratios(base)), List.of(ratios(head))).get(0);
   }
@@ -58,12 +71,9 @@ class ComparisonTest {
     assertThat(compare(report, report)).isZero();
   }
 
-  private int compare(Path first, Path second, String... more) {
-    List<String> all =
-        new ArrayList<>(
-            List.of("--project", "p", "--work-dir", "w", first.toString(), second.toString()));
-    all.addAll(List.of(more));
-    return ClusterCommand.commandLine(CompareCommand.class).execute(all.toArray(new String[0]));
+  private static int compare(Path first, Path second) {
+    return ClusterCommand.commandLine(CompareCommand.class)
+        .execute("--project", "p", "--work-dir", "w", first.toString(), second.toString());
   }
 
   /** Two rounds, each with a time of vanilla and one of the plug-in. */
