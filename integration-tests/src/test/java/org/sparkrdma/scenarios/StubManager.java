@@ -7,12 +7,15 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.BaseShuffleHandle;
+import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
+import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
+import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.util.TaskCompletionListener;
-import org.sparkrdma.shuffle.OtherShuffleManager;
 import org.sparkrdma.shuffle.read.RecordIterator;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import scala.Product2;
@@ -23,10 +26,24 @@ import scala.collection.Iterator;
  * through the client of the block manager. Shuffles that combine, sort or fetch adjacent blocks as
  * one use Spark's reader, which does so too.
  */
-public final class StubManager extends OtherShuffleManager {
+public final class StubManager implements ShuffleManager {
+  private final SortShuffleManager sort;
+
   /** Called by Spark. */
   public StubManager(SparkConf conf) {
-    super(conf);
+    sort = new SortShuffleManager(conf);
+  }
+
+  @Override
+  public <K, V, C> ShuffleHandle registerShuffle(
+      int shuffleId, ShuffleDependency<K, V, C> dependency) {
+    return sort.registerShuffle(shuffleId, dependency);
+  }
+
+  @Override
+  public <K, V> ShuffleWriter<K, V> getWriter(
+      ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+    return sort.getWriter(handle, mapId, context, metrics);
   }
 
   @Override
@@ -43,7 +60,7 @@ public final class StubManager extends OtherShuffleManager {
     if (dependency.aggregator().isDefined()
         || dependency.keyOrdering().isDefined()
         || SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context)) {
-      return super.getReader(
+      return sort.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
     return () -> {
@@ -68,5 +85,20 @@ public final class StubManager extends OtherShuffleManager {
                   dependency.serializer().newInstance(),
                   metrics);
     };
+  }
+
+  @Override
+  public boolean unregisterShuffle(int shuffleId) {
+    return sort.unregisterShuffle(shuffleId);
+  }
+
+  @Override
+  public ShuffleBlockResolver shuffleBlockResolver() {
+    return sort.shuffleBlockResolver();
+  }
+
+  @Override
+  public void stop() {
+    sort.stop();
   }
 }
