@@ -273,7 +273,7 @@ public final class RdmaPlugin implements SparkPlugin {
         // Spark may have a method that the client does not forward.
         missing.check();
         if (runtime != null && !missing.any()) {
-          setClient(blockManager, runtime.client().forTasks());
+          setClient(blockManager, runtime.client().forAllTasks());
           LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
         }
       } catch (ReflectiveOperationException | RuntimeException e) {

@@ -17,7 +17,7 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -135,7 +135,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public BlockStoreClient blockStoreClient() {
     RdmaRuntime rdma = awaitRuntime();
     return rdma != null && rdma.mayFetch()
-        ? rdma.client().forReader(new ReaderBlocks(TaskContext.get()))
+        ? rdma.client().forTask(new ReadingTask(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
   }
 

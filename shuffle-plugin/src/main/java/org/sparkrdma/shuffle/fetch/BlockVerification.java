@@ -98,7 +98,7 @@ final class BlockVerification {
   private RuntimeException tcpFailed(Throwable cause) {
     context.counters().fellBack(FallbackReason.CORRUPT);
     return request
-        .reader()
+        .task()
         .fetchFailed(
             request.peer(),
             request.ranges().get(index),
@@ -128,7 +128,7 @@ final class BlockVerification {
   private ManagedBuffer await(TcpBlock block) throws ExecutionException {
     try {
       while (true) {
-        request.reader().throwIfKilled();
+        request.task().throwIfKilled();
         try {
           return block.received.get(KILL_CHECK_MS, TimeUnit.MILLISECONDS).retain();
         } catch (TimeoutException e) {
@@ -136,18 +136,18 @@ final class BlockVerification {
         }
       }
     } catch (InterruptedException e) {
-      throw ReaderBlocks.unchecked(e);
+      throw ReadingTask.unchecked(e);
     } finally {
       block.close();
     }
   }
 
   private void pause() {
-    request.reader().throwIfKilled();
+    request.task().throwIfKilled();
     try {
       Thread.sleep(OOM_PAUSE_MS);
     } catch (InterruptedException e) {
-      throw ReaderBlocks.unchecked(e);
+      throw ReadingTask.unchecked(e);
     }
   }
 

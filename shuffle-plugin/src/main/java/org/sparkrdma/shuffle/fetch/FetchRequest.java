@@ -32,7 +32,7 @@ public final class FetchRequest {
   private final String[] names;
   private final BlockRanges ranges;
   private final BlockFetchingListener listener;
-  private final ReaderBlocks reader;
+  private final ReadingTask task;
 
   private volatile Endpoint endpoint;
   private volatile int owner = Locate.OWN;
@@ -51,7 +51,7 @@ public final class FetchRequest {
   /**
    * @param names of the blocks in Spark; belong to this object from now on
    * @param ranges the same blocks; not changed any more
-   * @param reader that reads the blocks
+   * @param task that reads the blocks
    */
   public FetchRequest(
       FetchContext context,
@@ -59,13 +59,13 @@ public final class FetchRequest {
       String[] names,
       BlockRanges ranges,
       BlockFetchingListener listener,
-      ReaderBlocks reader) {
+      ReadingTask task) {
     this.context = context;
     this.peer = peer;
     this.names = names;
     this.ranges = ranges;
     this.listener = listener;
-    this.reader = reader;
+    this.task = task;
     this.settled = new BitSet(names.length);
   }
 
@@ -105,7 +105,7 @@ public final class FetchRequest {
 
   /** Stage of the task that reads. */
   int stage() {
-    return reader.stage();
+    return task.stage();
   }
 
   /** Whether the server must compute the checksums of a block: the recorded ones are wrong. */
@@ -259,8 +259,8 @@ public final class FetchRequest {
     return context;
   }
 
-  ReaderBlocks reader() {
-    return reader;
+  ReadingTask task() {
+    return task;
   }
 
   /** Name of a block in Spark. */

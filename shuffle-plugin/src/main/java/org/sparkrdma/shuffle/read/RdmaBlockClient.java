@@ -27,13 +27,13 @@ import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * The block client of Spark's fetcher. One for a reader, see {@link #forReader} and {@link
- * #forTasks}, fetches shuffle blocks by RDMA where possible; everything else, and all blocks for
+ * The block client of Spark's fetcher. One for a task, see {@link #forTask} and {@link
+ * #forAllTasks}, fetches shuffle blocks by RDMA where possible; everything else, and all blocks for
  * others, through Spark's own client.
  *
  * <p>Where it is known at once that blocks use TCP, the task's thread calls Spark's client, as in
@@ -61,10 +61,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private final AtomicBoolean draining;
 
   /** Null for readers that cannot verify blocks when they open them. */
-  private final ReaderBlocks reader;
+  private final ReadingTask ofTask;
 
   /** Whether each call fetches for a reader of its own. */
-  private final boolean forTasks;
+  private final boolean forAllTasks;
 
   /**
    * Whether RDMA was up when this was created: for a reader of the plug-in at its begin, for others
@@ -90,25 +90,25 @@ public final class RdmaBlockClient extends BlockStoreClient {
       Endpoints endpoints,
       BooleanSupplier isUp,
       AtomicBoolean draining,
-      ReaderBlocks reader,
-      boolean forTasks) {
+      ReadingTask ofTask,
+      boolean forAllTasks) {
     this.context = context;
     this.transport = transport;
     this.endpoints = endpoints;
     this.isUp = isUp;
     this.draining = draining;
-    this.reader = reader;
-    this.forTasks = forTasks;
+    this.ofTask = ofTask;
+    this.forAllTasks = forAllTasks;
     this.wasUp = isUp.getAsBoolean();
   }
 
-  /** The same for one reader, which fetches by RDMA if it is up. */
-  public RdmaBlockClient forReader(ReaderBlocks ofReader) {
-    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, ofReader, false);
+  /** The same for the reader of one task, which fetches by RDMA if it is up. */
+  public RdmaBlockClient forTask(ReadingTask task) {
+    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, task, false);
   }
 
   /** The same for any reader of any task. It knows no map indexes, so a failure names none. */
-  public RdmaBlockClient forTasks() {
+  public RdmaBlockClient forAllTasks() {
     return new RdmaBlockClient(context, transport, endpoints, isUp, draining, null, true);
   }
 
@@ -132,13 +132,13 @@ public final class RdmaBlockClient extends BlockStoreClient {
     // Blocks that no other object answers; only they may be asked for once more here.
     String[] open = blockIds;
     try {
-      ReaderBlocks task = reader == null ? new ReaderBlocks(TaskContext.get()) : reader;
+      ReadingTask task = ofTask == null ? new ReadingTask(TaskContext.get()) : ofTask;
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
-      if (draining.get() || (reader == null && !forTasks)) {
+      if (draining.get() || (ofTask == null && !forAllTasks)) {
         TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
         return;
       }
-      boolean mayUseRdma = forTasks ? isUp.getAsBoolean() : wasUp;
+      boolean mayUseRdma = forAllTasks ? isUp.getAsBoolean() : wasUp;
       if (files != null || !mayUseRdma) {
         FallbackReason reason = mayUseRdma ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
         for (int i = 0; i < blockIds.length; i++) {

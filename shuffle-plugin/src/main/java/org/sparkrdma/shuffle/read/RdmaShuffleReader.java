@@ -14,7 +14,7 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.util.CompletionIterator;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.links.LinkEdge;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
@@ -109,10 +109,10 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
       return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
     }
-    ReaderBlocks known = new ReaderBlocks(context);
+    ReadingTask task = new ReadingTask(context);
     MapSizesByExecutorId remembered =
-        new MapSizesByExecutorId(known.remember(blocks.iter()), blocks.enableBatchFetch());
-    return ShuffleStreams.fetch(env, rdma.forReader(known), remembered, batch, context, metrics);
+        new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
+    return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, batch, context, metrics);
   }
 
   /** Combines and sorts the records as the shuffle requires. */

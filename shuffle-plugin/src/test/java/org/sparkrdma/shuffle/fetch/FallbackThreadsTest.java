@@ -41,7 +41,7 @@ class FallbackThreadsTest {
         names,
         ranges,
         listener,
-        new ReaderBlocks(null));
+        new ReadingTask(null));
   }
 
   @Test

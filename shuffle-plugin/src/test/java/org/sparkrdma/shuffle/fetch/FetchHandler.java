@@ -72,7 +72,7 @@ public interface FetchHandler {
             throw new AssertionError("block " + name, failure);
           }
         },
-        new ReaderBlocks(null));
+        new ReadingTask(null));
   }
 
   /** A request of a peer that is begun with nothing. */

@@ -160,8 +160,8 @@ class FetchRequestTest {
             new FallbackLog());
     BlockRanges ranges = new BlockRanges(1);
     ranges.add(3, 11, 5, 7);
-    ReaderBlocks reader = new ReaderBlocks(task);
-    var known = reader.remember(CollectionConverters.asScala(List.of(located()).iterator()));
+    ReadingTask reading = new ReadingTask(task);
+    var known = reading.remember(CollectionConverters.asScala(List.of(located()).iterator()));
     while (known.hasNext()) {
       known.next();
     }
@@ -172,7 +172,7 @@ class FetchRequestTest {
             new String[] {"shuffle_3_11_5_7"},
             ranges,
             new RecordingListener((name, buffer) -> delivered.add(buffer.retain())),
-            reader);
+            reading);
     request.begin(
         begun -> {},
         new Endpoint(

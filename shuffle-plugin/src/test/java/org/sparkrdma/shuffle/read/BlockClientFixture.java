@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -65,6 +65,6 @@ abstract class BlockClientFixture {
 
   RdmaBlockClient client() {
     return new RdmaBlockClient(context, () -> transport, this::find, () -> isUp)
-        .forReader(new ReaderBlocks(null));
+        .forTask(new ReadingTask(null));
   }
 }

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
@@ -220,7 +220,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
 
   private void fetchThrough(Supplier<CompletableFuture<Optional<Endpoint>>> find, String... ids) {
     new RdmaBlockClient(context, () -> transport, (peer, stage) -> find.get(), () -> isUp)
-        .forReader(new ReaderBlocks(null))
+        .forTask(new ReadingTask(null))
         .fetchBlocks(HOST, 7_337, "7", ids, listener, null);
   }
 

@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -166,7 +166,7 @@ class DrainTest extends RuntimeFixture {
   private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
     runtime
         .client()
-        .forReader(new ReaderBlocks(null))
+        .forTask(new ReadingTask(null))
         .fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
   }
 

@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReaderBlocks;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -218,7 +218,7 @@ class VerifiedReadsTest {
                   (peer, stage) ->
                       CompletableFuture.completedFuture(Optional.of(server.endpoint())),
                   () -> true)
-              .forReader(new ReaderBlocks(null));
+              .forTask(new ReadingTask(null));
     }
 
     /** Fetches blocks like Spark's iterator, and opens them as a task does when all are there. */

@@ -16,10 +16,10 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 
 /**
- * The task of a reader, and where the blocks are that it reads: a fetch that fails must name the
- * map output by its index, because Spark recomputes what it names. Confined to the task's threads.
+ * The task that reads, and the map outputs that it reads: when a fetch fails, the task names
+ * the map output by its index, and Spark recomputes what it names. Confined to the task's threads.
  */
-public final class ReaderBlocks {
+public final class ReadingTask {
   private static final int UNKNOWN_INDEX = -1;
 
   /** Null for readers that are no task. */
@@ -31,7 +31,7 @@ public final class ReaderBlocks {
   /**
    * @param task null for none
    */
-  public ReaderBlocks(TaskContext task) {
+  public ReadingTask(TaskContext task) {
     this.task = task;
   }
 
