@@ -7,7 +7,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 public interface BlockTransport {
   /** Stands for RDMA that is not used. */
   BlockTransport UNAVAILABLE =
-      request -> request.failRest(FallbackReason.UNAVAILABLE, "RDMA is not up");
+      request -> request.leaveRestToTcp(FallbackReason.UNAVAILABLE, "RDMA is not up");
 
   /** Fetches the blocks of a request, which gets exactly one result for each block. */
   void fetch(FetchRequest request);

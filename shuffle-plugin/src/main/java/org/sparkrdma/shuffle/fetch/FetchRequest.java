@@ -155,8 +155,8 @@ public final class FetchRequest {
     }
   }
 
-  /** Hands a block to TCP, unless it is settled. */
-  public void onFailed(int index, FallbackReason reason, String detail) {
+  /** Settles a block, which TCP fetches then, unless it is settled already. */
+  public void leaveToTcp(int index, FallbackReason reason, String detail) {
     if (settle(index, 0, 0)) {
       fallBack(index, reason, detail);
     }
@@ -168,8 +168,8 @@ public final class FetchRequest {
     context.fallback().fetch(this, one, reason, detail);
   }
 
-  /** Hands all blocks that are not settled to TCP, in one request. */
-  public void failRest(FallbackReason reason, String detail) {
+  /** Settles all blocks that are not, which TCP fetches then in one request. */
+  public void leaveRestToTcp(FallbackReason reason, String detail) {
     BitSet rest = settleRest();
     if (!rest.isEmpty()) {
       context.fallback().fetch(this, rest, reason, detail);

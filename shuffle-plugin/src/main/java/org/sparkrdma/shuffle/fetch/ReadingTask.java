@@ -16,8 +16,8 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 
 /**
- * The task that reads, and the map outputs that it reads: when a fetch fails, the task names
- * the map output by its index, and Spark recomputes what it names. Confined to the task's threads.
+ * The task that reads, and the map outputs that it reads: when a fetch fails, the task names the
+ * map output by its index, and Spark recomputes what it names. Confined to the task's threads.
  */
 public final class ReadingTask {
   private static final int UNKNOWN_INDEX = -1;

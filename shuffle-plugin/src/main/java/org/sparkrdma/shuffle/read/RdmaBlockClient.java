@@ -202,11 +202,11 @@ public final class RdmaBlockClient extends BlockStoreClient {
     var unused =
         found
             .thenAccept(endpoint -> onEndpoint(request, endpoint, false))
-            .exceptionally(failure -> failLater(request, failure.getCause()));
+            .exceptionally(failure -> leaveRestToTcpLater(request, failure.getCause()));
   }
 
   /** On the control thread, where nobody sees an error, but each block needs an answer. */
-  private Void failLater(FetchRequest request, Throwable cause) {
+  private Void leaveRestToTcpLater(FetchRequest request, Throwable cause) {
     if (cause instanceof LinkageError missing) {
       context.missing().take(missing);
     } else if (cause instanceof VirtualMachineError) {
@@ -214,7 +214,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, cause);
     }
-    request.failRest(FallbackReason.UNAVAILABLE, cause.toString());
+    request.leaveRestToTcp(FallbackReason.UNAVAILABLE, cause.toString());
     return null;
   }
 
@@ -227,7 +227,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     } else if (isTask) {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
     } else {
-      request.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
+      request.leaveRestToTcp(FallbackReason.NO_ENDPOINT, "not in the directory");
     }
   }
 

@@ -43,7 +43,7 @@ final class BlockRead implements SinkPool.Waiter {
   private final int index;
   private State state = State.WANTED;
 
-  /** Whether it is delivered or sent to TCP. */
+  /** Whether it is delivered or left to TCP. */
   private boolean settled;
 
   private long blockBytes = -1;
@@ -201,14 +201,14 @@ final class BlockRead implements SinkPool.Waiter {
     request.onFetched(index, whole);
   }
 
-  /** Sends it to TCP, unless it is settled. If it is read, its memory stays until {@link #end}. */
-  void sendToTcp(FallbackReason reason, String detail) {
+  /** Settles it, so that TCP fetches it. If it is read, its memory stays until {@link #end}. */
+  void leaveToTcp(FallbackReason reason, String detail) {
     if (!settled) {
       settled = true;
       if (state != State.READING) {
         end();
       }
-      request.onFailed(index, reason, detail);
+      request.leaveToTcp(index, reason, detail);
     }
   }
 

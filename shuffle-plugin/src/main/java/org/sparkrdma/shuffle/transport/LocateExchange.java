@@ -202,7 +202,7 @@ final class LocateExchange {
     ReadBatch batch = reads.begin(located.leaseId(), postUntilNs, asked.length);
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
-        block.sendToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
+        block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
       checkAgainstRequest(asked, batch, answer.capacity() - answer.limit(), nowNs);
@@ -259,7 +259,7 @@ final class LocateExchange {
         bytes += located.lengthBytes();
         checkAndRead(asked[next], batch, nowNs);
       } else {
-        sendToTcp(asked[next], located.kind());
+        leaveToTcp(asked[next], located.kind());
       }
     }
     if (current < 0) {
@@ -284,13 +284,13 @@ final class LocateExchange {
   void askForRest(BlockRead block, long nowNs) {
     block.onWanted(nowNs);
     if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
-      block.sendToTcp(FallbackReason.TIMEOUT, "answers come too slowly");
+      block.leaveToTcp(FallbackReason.TIMEOUT, "answers come too slowly");
     } else {
       wanted.addFirst(block);
     }
   }
 
-  private void sendToTcp(BlockRead block, Located.Kind kind) {
+  private void leaveToTcp(BlockRead block, Located.Kind kind) {
     FallbackReason reason =
         switch (kind) {
           case BUSY -> FallbackReason.PEER_BUSY;
@@ -300,7 +300,7 @@ final class LocateExchange {
     if (block.state() == BlockRead.State.WAITING) {
       context.sinks().cancel(block);
     }
-    block.sendToTcp(reason, "peer answered " + kind);
+    block.leaveToTcp(reason, "peer answered " + kind);
   }
 
   /** Reads the extent at which the answer stands, unless its block is settled or has no memory. */
@@ -327,7 +327,7 @@ final class LocateExchange {
   private boolean tryTakeMemory(BlockRead block, long nowNs) {
     long bytes = located.blockBytes();
     if (!context.sinks().canFit(bytes)) {
-      block.sendToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
+      block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
     FetchedBlock memory = context.sinks().tryTake(bytes);
@@ -343,7 +343,7 @@ final class LocateExchange {
   /** A block that waited for memory has it, or has waited too long. */
   void onMemory(BlockRead block) {
     if (block.memory() == null) {
-      block.sendToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
+      block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
       long nowNs = context.connections().nowNs();
       block.onWanted(nowNs);
@@ -458,21 +458,21 @@ final class LocateExchange {
   }
 
   /** Blocks that were wanted for too long use TCP. */
-  void failLate(long nowNs) {
+  void leaveLateToTcp(long nowNs) {
     // Those that answers leave out are in front of those that were never located.
-    wanted.removeIf(block -> failIfLate(block, nowNs));
+    wanted.removeIf(block -> leaveToTcpIfLate(block, nowNs));
   }
 
-  private boolean failIfLate(BlockRead block, long nowNs) {
+  private boolean leaveToTcpIfLate(BlockRead block, long nowNs) {
     boolean late = nowNs - block.sinceNs() > timeoutNs;
     if (late) {
-      block.sendToTcp(FallbackReason.TIMEOUT, "no LOCATE in time");
+      block.leaveToTcp(FallbackReason.TIMEOUT, "no LOCATE in time");
     }
     return late;
   }
 
   /** The connection is broken: its blocks use TCP. Returns whether there are some. */
-  boolean sendToTcp(FallbackReason reason, String detail) {
+  boolean leaveToTcp(FallbackReason reason, String detail) {
     List<BlockRead> blocks = waiting();
     blocks.forEach(context.sinks()::cancel);
     for (OutMessage message : messages) {
@@ -481,7 +481,7 @@ final class LocateExchange {
     blocks.addAll(wanted);
     wanted.clear();
     for (BlockRead block : blocks) {
-      block.sendToTcp(reason, detail);
+      block.leaveToTcp(reason, detail);
     }
     return !blocks.isEmpty();
   }

@@ -19,13 +19,13 @@ final class Peer {
 
   /** A request that waits for a connection, with its blocks from an index on. */
   record Waiting(FetchRequest request, int from, long deadlineNs) {
-    void sendToTcp(FallbackReason reason, String detail) {
+    void leaveToTcp(FallbackReason reason, String detail) {
       if (from == 0) {
-        request.failRest(reason, detail);
+        request.leaveRestToTcp(reason, detail);
         return;
       }
       for (int i = from; i < request.ranges().size(); i++) {
-        request.onFailed(i, reason, detail);
+        request.leaveToTcp(i, reason, detail);
       }
     }
   }
@@ -68,9 +68,9 @@ final class Peer {
   }
 
   /** The fetches that wait use TCP. */
-  void failWaiting(FallbackReason reason, String detail) {
+  void leaveWaitingToTcp(FallbackReason reason, String detail) {
     while (!waiting.isEmpty()) {
-      waiting.poll().sendToTcp(reason, detail);
+      waiting.poll().leaveToTcp(reason, detail);
     }
   }
 

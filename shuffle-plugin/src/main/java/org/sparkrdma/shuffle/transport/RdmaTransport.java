@@ -254,7 +254,7 @@ public final class RdmaTransport implements StartedTransport {
     String reason = unusable;
     if (reason != null) {
       // Perhaps lost or closed since the request was added.
-      request.failRest(FallbackReason.STOPPED, reason);
+      request.leaveRestToTcp(FallbackReason.STOPPED, reason);
     }
   }
 
@@ -263,16 +263,16 @@ public final class RdmaTransport implements StartedTransport {
     open.remove(request);
   }
 
-  private void failOpen(String reason) {
+  private void leaveOpenToTcp(String reason) {
     unusable = reason;
     for (FetchRequest request : open) {
-      request.failRest(FallbackReason.STOPPED, reason);
+      request.leaveRestToTcp(FallbackReason.STOPPED, reason);
     }
   }
 
   /** RDMA is lost: every block uses TCP, before queue pairs are destroyed, which takes seconds. */
   private void lose(String reason) {
-    failOpen(reason);
+    leaveOpenToTcp(reason);
     outOfService.accept(reason);
   }
 
@@ -312,12 +312,12 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   private void endAgent(Duration limit) {
-    failOpen(STOPS);
+    leaveOpenToTcp(STOPS);
     agent.stop();
     if (!ThreadEnd.await(agentThread, limit)) {
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
-    failOpen(STOPS);
+    leaveOpenToTcp(STOPS);
     context.connections().destroyAll();
     commands.run();
   }

@@ -99,7 +99,7 @@ final class ReadAttempts {
         reason = FallbackReason.CONNECT_FAILED;
         onFault(peer, reason, e.getMessage(), nowNs);
       }
-      peer.failWaiting(reason, e.getMessage());
+      peer.leaveWaitingToTcp(reason, e.getMessage());
     }
   }
 
@@ -200,7 +200,7 @@ final class ReadAttempts {
   private void giveUp(ReadConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
-    peer.failWaiting(FallbackReason.POOL_EMPTY, detail);
+    peer.leaveWaitingToTcp(FallbackReason.POOL_EMPTY, detail);
     attempt.markBroken(null, detail);
   }
 

@@ -165,7 +165,7 @@ final class ReadBatch {
   void endPosting() {
     for (int i = passedOn; i < blocks.size(); i++) {
       if (blocks.get(i).lastRead() >= posted) {
-        blocks.get(i).sendToTcp(FallbackReason.TIMEOUT, "no room for its READs in time");
+        blocks.get(i).leaveToTcp(FallbackReason.TIMEOUT, "no room for its READs in time");
       }
     }
     Arrays.fill(chunks, posted, reads, null);
@@ -207,9 +207,9 @@ final class ReadBatch {
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */
-  void sendToTcp(FallbackReason reason, String detail) {
+  void leaveToTcp(FallbackReason reason, String detail) {
     for (int i = passedOn; i < blocks.size(); i++) {
-      blocks.get(i).sendToTcp(reason, detail);
+      blocks.get(i).leaveToTcp(reason, detail);
     }
   }
 

@@ -216,8 +216,8 @@ final class ReadConnection extends RdmaConnection {
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
       FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
-      unused &= !exchange.sendToTcp(of, detail);
-      reads.sendToTcp(of, detail);
+      unused &= !exchange.leaveToTcp(of, detail);
+      reads.leaveToTcp(of, detail);
     }
     peers.onBroken(this, unused ? null : reason, detail);
   }

@@ -52,9 +52,9 @@ final class ReadPeers {
     Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
     String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
-      waiting.sendToTcp(FallbackReason.INCOMPATIBLE, incompatibility);
+      waiting.leaveToTcp(FallbackReason.INCOMPATIBLE, incompatibility);
     } else if (peer.isQuarantined(nowNs)) {
-      waiting.sendToTcp(FallbackReason.QUARANTINED, "peer is quarantined");
+      waiting.leaveToTcp(FallbackReason.QUARANTINED, "peer is quarantined");
     } else if (connection != null && connection.isUsable()) {
       connection.fetch(request, from, nowNs);
     } else {
@@ -107,7 +107,7 @@ final class ReadPeers {
         peer.needsNoConnection();
       }
       attempts.onFault(peer, reason, detail, nowNs);
-      peer.failWaiting(attempt ? reason : FallbackReason.LOST_PEER, detail);
+      peer.leaveWaitingToTcp(attempt ? reason : FallbackReason.LOST_PEER, detail);
     }
     if (!peer.waiting().isEmpty()) {
       attempts.add(peer, nowNs);
@@ -138,7 +138,7 @@ final class ReadPeers {
   void onTick(long nowNs) {
     for (Peer peer : peers.values()) {
       while (!peer.waiting().isEmpty() && nowNs - peer.waiting().peek().deadlineNs() > 0) {
-        peer.waiting().poll().sendToTcp(FallbackReason.CONNECT_FAILED, "no connection in time");
+        peer.waiting().poll().leaveToTcp(FallbackReason.CONNECT_FAILED, "no connection in time");
       }
       ReadConnection connection = peer.connection();
       if (connection == null && peer.waiting().isEmpty() && peer.waitsForAttempt()) {

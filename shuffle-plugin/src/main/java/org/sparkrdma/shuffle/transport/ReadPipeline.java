@@ -213,10 +213,10 @@ final class ReadPipeline {
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */
-  void sendToTcp(FallbackReason reason, String detail) {
+  void leaveToTcp(FallbackReason reason, String detail) {
     unposted.clear();
     for (ReadBatch batch : batches) {
-      batch.sendToTcp(reason, detail);
+      batch.leaveToTcp(reason, detail);
     }
   }
 

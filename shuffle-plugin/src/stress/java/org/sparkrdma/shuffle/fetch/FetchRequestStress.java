@@ -43,13 +43,13 @@ public class FetchRequestStress {
   @Actor
   public void delivery() {
     fetch.onFetched(0, FetchedBlock.empty());
-    fetch.onFailed(1, FallbackReason.TIMEOUT, "on purpose");
+    fetch.leaveToTcp(1, FallbackReason.TIMEOUT, "on purpose");
   }
 
   /** The thread that fails the rest. */
   @Actor
   public void giveUp() {
-    fetch.failRest(FallbackReason.READ_ERROR, "on purpose");
+    fetch.leaveRestToTcp(FallbackReason.READ_ERROR, "on purpose");
   }
 
   /** Number of answers of each. */

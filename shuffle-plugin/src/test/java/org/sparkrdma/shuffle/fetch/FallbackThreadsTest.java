@@ -47,10 +47,10 @@ class FallbackThreadsTest {
   @Test
   void shouldConnectToAnAddressOnceAtATimeAndDelayNoOtherAddress() throws InterruptedException {
     spark.hold("a");
-    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
-    request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
-    request("b", "3").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "2").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    request("b", "3").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(1)).containsExactly("3");
     assertThat(spark.calls()).as("the second request waits").hasSize(2);
     spark.release("a");
@@ -60,11 +60,11 @@ class FallbackThreadsTest {
   @Test
   void shouldFetchBlocksTogetherThatFailWhileTheirRequestIsQueued() throws InterruptedException {
     spark.hold("a");
-    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
     FetchRequest request = request("a", "2", "3", "4");
     for (int i = 0; i < 3; i++) {
-      request.onFailed(i, FallbackReason.PEER_BUSY, "no room");
+      request.leaveToTcp(i, FallbackReason.PEER_BUSY, "no room");
     }
     spark.release("a");
     listener.awaitAnswers(4);
@@ -77,7 +77,7 @@ class FallbackThreadsTest {
     for (int i = 0; i < 2 * FallbackThreads.THREADS; i++) {
       hosts.add("host" + i);
       spark.hold("host" + i);
-      request("host" + i, "block" + i).failRest(FallbackReason.LOST_PEER, "lost");
+      request("host" + i, "block" + i).leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
     }
     spark.awaitCalls(FallbackThreads.THREADS);
     hosts.forEach(spark::release);
@@ -89,10 +89,10 @@ class FallbackThreadsTest {
   void shouldAnswerEachBlockOnceWhenSparksClientThrows() throws InterruptedException {
     spark.answersBeforeError = 1;
     spark.errors.add(new IllegalStateException("thrown by the test"));
-    request("a", "1", "2", "3").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "1", "2", "3").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(3)).containsExactly("1", "2", "3");
     assertThat(listener.failures()).containsOnlyKeys("2", "3");
-    request("a", "4").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "4").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(4)).contains("4");
   }
 
@@ -100,11 +100,11 @@ class FallbackThreadsTest {
   void shouldFetchQueuedRequestsBeforeItsEndAndLaterOnesOnTheCallersThread()
       throws InterruptedException {
     spark.hold("a");
-    request("a", "1").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     spark.awaitCalls(1);
-    request("a", "2").failRest(FallbackReason.TIMEOUT, "late");
+    request("a", "2").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     tcp.close();
-    request("b", "3").failRest(FallbackReason.STOPPED, "stops");
+    request("b", "3").leaveRestToTcp(FallbackReason.STOPPED, "stops");
     assertThat(spark.threads).contains(Thread.currentThread());
     spark.release("a");
     assertThat(listener.awaitAnswers(3)).contains("1", "2", "3");

@@ -253,7 +253,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     var handler = transport.requests.get(0);
-    handler.onFailed(1, FallbackReason.PEER_BUSY, "no room");
+    handler.leaveToTcp(1, FallbackReason.PEER_BUSY, "no room");
     handler.onFetched(0, FetchedBlock.empty());
     assertThat(listener.awaitAnswers(2))
         .containsExactlyInAnyOrder("shuffle_0_1_0", "shuffle_0_2_0");
@@ -272,9 +272,9 @@ class RdmaBlockClientTest extends BlockClientFixture {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     var handler = transport.requests.get(0);
-    handler.onFailed(0, FallbackReason.TIMEOUT, "late");
+    handler.leaveToTcp(0, FallbackReason.TIMEOUT, "late");
     handler.onFetched(0, FetchedBlock.empty());
-    handler.onFailed(0, FallbackReason.LOST_PEER, "again");
+    handler.leaveToTcp(0, FallbackReason.LOST_PEER, "again");
     handler.onFetched(1, FetchedBlock.empty());
     handler.onFetched(1, FetchedBlock.empty());
     assertThat(listener.awaitAnswers(2)).hasSize(2);
@@ -287,9 +287,9 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldRecheckTheDirectoryAfterAnUnreachablePeer() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
-    transport.requests.get(0).onFailed(0, FallbackReason.PEER_BUSY, "no room");
+    transport.requests.get(0).leaveToTcp(0, FallbackReason.PEER_BUSY, "no room");
     assertThat(rechecks).hasValue(0);
-    transport.requests.get(0).onFailed(1, FallbackReason.CONNECT_FAILED, "refused");
+    transport.requests.get(0).leaveToTcp(1, FallbackReason.CONNECT_FAILED, "refused");
     assertThat(rechecks).hasValue(1);
     listener.awaitAnswers(2);
   }

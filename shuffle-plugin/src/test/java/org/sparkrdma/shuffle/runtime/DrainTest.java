@@ -146,7 +146,7 @@ class DrainTest extends RuntimeFixture {
     synchronized (open) {
       handler = open.get(request);
     }
-    handler.onFailed(0, FallbackReason.STOPPED, "the executor stops");
+    handler.leaveToTcp(0, FallbackReason.STOPPED, "the executor stops");
   }
 
   private void assertAllAnswered() throws InterruptedException {
