@@ -136,7 +136,7 @@ final class Agent implements Runnable {
     work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
     context.sinks().check(nowNs);
-    work += context.window().serve();
+    work += context.inFlight().serve();
     work += readAttempts.connect(nowNs);
     work += connections.endBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {

@@ -22,7 +22,7 @@ record ConnectionResources(
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     SinkPool sinks,
-    ReadWindow window,
+    ReadsInFlight inFlight,
     ShuffleCounters counters,
     Connections connections) {
   private static final int MAX_READ_DEPTH = 16;

@@ -75,7 +75,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   }
 
   /** Maximum bytes of posted READs; the longest READ is one chunk. */
-  long windowBytes() {
+  long maxReadBytesInFlight() {
     return Math.max(settings.readBytesInFlight(), settings.chunkBytes());
   }
 

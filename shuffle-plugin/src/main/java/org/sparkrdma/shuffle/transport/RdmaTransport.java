@@ -182,7 +182,7 @@ public final class RdmaTransport implements StartedTransport {
             completions,
             messageBuffers,
             sinks,
-            new ReadWindow(plan.windowBytes()),
+            new ReadsInFlight(plan.maxReadBytesInFlight()),
             env.counters(),
             new Connections(new Owner()));
     peers = new ReadPeers(context, manager, env.addresses());

@@ -9,13 +9,13 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * The READs of a reader's connection: posts those of each answer as far as the send queue and the
- * window have room, and hands whole blocks to their requests. Confined to the agent.
+ * {@link ReadsInFlight} have room, and hands whole blocks to their requests. Confined to the agent.
  */
 final class ReadPipeline {
   /** Entries that READs leave to messages. */
   private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
 
-  /** READs without progress for so long leave the window. */
+  /** READs without progress for so long count no longer as in flight. */
   private static final long STALL_NS = 1_000_000_000;
 
   private final ReadConnection connection;
@@ -30,8 +30,8 @@ final class ReadPipeline {
   /** Batches with READs to post. */
   private final ArrayDeque<ReadBatch> unposted = new ArrayDeque<>();
 
-  /** Whether it waits for its turn in {@link ReadWindow}. */
-  private boolean waitsForWindow;
+  /** Whether it waits for its turn in {@link ReadsInFlight}. */
+  private boolean waitsForTurn;
 
   /** Times at which READs were posted, by their numbers; they complete in order. */
   private final long[] postedNs = new long[ReadConnection.SEND_DEPTH];
@@ -39,12 +39,12 @@ final class ReadPipeline {
   private int readsPosted;
   private int readsDone;
 
-  /** Bytes of posted READs that the window counts. */
-  private long windowBytes;
+  /** Bytes of posted READs that {@link ReadsInFlight} counts. */
+  private long inFlightBytes;
 
   /**
-   * Bytes of posted READs that have left the window, because they made no progress. They complete
-   * before later ones, and none is posted until then.
+   * Bytes of posted READs that are not counted any more, because they made no progress. They
+   * complete before later ones, and none is posted until then.
    */
   private long stalledBytes;
 
@@ -73,56 +73,56 @@ final class ReadPipeline {
     if (batch.nextRead() >= 0) {
       unposted.add(batch);
     }
-    if (!waitsForWindow) {
+    if (!waitsForTurn) {
       postReads(false);
     }
     passOn(batch, nowNs);
   }
 
   /**
-   * Posts READs as far as the send queue and the window have room.
+   * Posts READs as far as the send queue and {@link ReadsInFlight} have room.
    *
-   * @param first whether it is the first one that waits for the window
-   * @return false when it must still wait for the window
+   * @param first whether it is the first one that waits, and has its turn now
+   * @return false when it must still wait for its turn
    */
   boolean postReads(boolean first) {
     if (connection.hasEnded() || stalledBytes > 0) {
-      waitsForWindow = false;
+      waitsForTurn = false;
       return true;
     }
     long nowNs = context.connections().nowNs();
     int posted = 0;
-    boolean hasWindow = true;
+    boolean hasRoom = true;
     sends.lock();
     try {
-      while (hasWindow && !unposted.isEmpty() && sends.room() > MESSAGE_ENTRIES) {
+      while (hasRoom && !unposted.isEmpty() && sends.room() > MESSAGE_ENTRIES) {
         ReadBatch batch = unposted.peek();
         int read = batch.nextRead();
         if (!sends.canGather()) {
           break;
-        } else if (context.window().tryTake(this, batch.lengthBytes(read), first)) {
+        } else if (context.inFlight().tryTake(this, batch.lengthBytes(read), first)) {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
-          windowBytes += batch.lengthBytes(read);
+          inFlightBytes += batch.lengthBytes(read);
           postedNs[readsPosted++ & ReadConnection.SEND_DEPTH - 1] = nowNs;
           posted++;
           if (batch.nextRead() < 0) {
             unposted.poll();
           }
         } else {
-          hasWindow = false;
+          hasRoom = false;
         }
       }
       sends.post();
     } finally {
       sends.unlock();
     }
-    waitsForWindow = !hasWindow;
+    waitsForTurn = !hasRoom;
     if (posted > 0) {
       context.counters().add(Counter.RDMA_READS_POSTED, posted);
       context.connections().expectCompletion(nowNs);
     }
-    return hasWindow;
+    return hasRoom;
   }
 
   /** The next READ of a batch has completed. */
@@ -132,20 +132,20 @@ final class ReadPipeline {
     if (stalledBytes > 0) {
       stalledBytes -= bytes;
     } else {
-      leaveWindow(bytes);
+      giveBack(bytes);
     }
     if (batch.readsDone() == 1) {
       context.counters().readLatency().record(nowNs - batch.postedNs());
     }
     passOn(batch, nowNs);
-    if (!unposted.isEmpty() && !waitsForWindow) {
+    if (!unposted.isEmpty() && !waitsForTurn) {
       postReads(false);
     }
   }
 
-  private void leaveWindow(long bytes) {
-    windowBytes -= bytes;
-    context.window().release(bytes);
+  private void giveBack(long bytes) {
+    inFlightBytes -= bytes;
+    context.inFlight().giveBack(bytes);
   }
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
@@ -198,11 +198,11 @@ final class ReadPipeline {
     return late;
   }
 
-  /** READs that make no progress leave the window; under the lock of the send queue. */
+  /** READs that make no progress count no longer as in flight; under the lock of the send queue. */
   void checkProgress(long nowNs) {
-    if (windowBytes > 0 && sends.isStalled(nowNs, STALL_NS)) {
-      stalledBytes = windowBytes;
-      leaveWindow(windowBytes);
+    if (inFlightBytes > 0 && sends.isStalled(nowNs, STALL_NS)) {
+      stalledBytes = inFlightBytes;
+      giveBack(inFlightBytes);
     }
   }
 
@@ -222,8 +222,8 @@ final class ReadPipeline {
 
   /** The queue pair is destroyed. */
   void onDestroyed() {
-    context.window().remove(this);
-    leaveWindow(windowBytes);
+    context.inFlight().remove(this);
+    giveBack(inFlightBytes);
     batches.forEach(ReadBatch::end);
     batches.clear();
   }

@@ -71,7 +71,7 @@ class PausedReadsTest {
   /** All deadlines are over, so no connection has work. */
   private void assertIdle() throws Exception {
     fabric.run(20_000 * MS);
-    assertThat(reader.transport().context().window().postedBytes()).isZero();
+    assertThat(reader.transport().context().inFlight().postedBytes()).isZero();
     assertThat(new ObjectWalk().from(reader.transport()))
         .filteredOn(object -> object instanceof ReadConnection open && open.isUsable())
         .noneMatch(connection -> ((ReadConnection) connection).isBusy());
@@ -187,7 +187,7 @@ class PausedReadsTest {
     assertThat(slow.details()).containsOnly("READs did not complete in time");
   }
 
-  /** Each has progress, but the window has room too seldom; some READs of a block are posted. */
+  /** Each has progress, but too seldom is there room for bytes in flight; some READs of a block are posted. */
   @Test
   void shouldSendReadsThatWereNeverPostedToTcpWithoutAFault() throws Exception {
     start(
@@ -214,16 +214,16 @@ class PausedReadsTest {
 
   /** READs from the first two peers are well, others take up to 4 s each or hang. */
   @Test
-  void shouldReleaseEachByteOfTheWindowOnce() throws Exception {
+  void shouldGiveBackEachByteInFlightOnce() throws Exception {
     for (int seed = 1; seed <= 40; seed++) {
       Random random = new Random(seed);
       int blockBytes = 1 + random.nextInt(random.nextBoolean() ? 10_000 : 1 << 20);
-      long maxBytes = BLOCK_BYTES * (1L + random.nextInt(8));
+      long max = BLOCK_BYTES * (1L + random.nextInt(8));
       String timeout = (1 + random.nextInt(6)) + "s";
-      start(6, blockBytes, "reads.bytes.max", maxBytes + "", "request.timeout", timeout);
+      start(6, blockBytes, "reads.bytes.max", max + "", "request.timeout", timeout);
       fabric.delayReads(
           from -> {
-            assertThat(reader.transport().context().window().postedBytes()).isBetween(1L, maxBytes);
+            assertThat(reader.transport().context().inFlight().postedBytes()).isBetween(1L, max);
             boolean well = from == executor(1) || from == executor(2) || random.nextInt(8) > 0;
             long delayNs = random.nextInt(8) == 0 ? VirtualFabric.LOST : random.nextInt(4_000) * MS;
             return well ? 0 : delayNs;

@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
  * no room wait in order. One without progress for a second counts no longer, so that a peer that
  * hangs does not stop the others. Confined to the agent.
  */
-final class ReadWindow {
+final class ReadsInFlight {
   private final long maxBytes;
   private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
@@ -17,7 +17,7 @@ final class ReadWindow {
   /**
    * @param maxBytes at least the length of the longest READ
    */
-  ReadWindow(long maxBytes) {
+  ReadsInFlight(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 
@@ -39,7 +39,7 @@ final class ReadWindow {
   }
 
   /** READs have completed, make no progress, or their queue pair is destroyed. */
-  void release(long lengthBytes) {
+  void giveBack(long lengthBytes) {
     postedBytes -= lengthBytes;
   }
 
