@@ -55,7 +55,7 @@ final class Agent implements Runnable {
   private final AgentCommands commands;
   private final ConnectionManager manager;
   private final ReadPeers readPeers;
-  private final ReadAttempts readAttempts;
+  private final ConnectAttempts attempts;
   private final ServePeers servePeers;
   private final BlockServer server;
 
@@ -85,7 +85,7 @@ final class Agent implements Runnable {
     this.commands = commands;
     this.manager = manager;
     this.readPeers = readPeers;
-    this.readAttempts = readPeers.attempts();
+    this.attempts = readPeers.attempts();
     this.servePeers = servePeers;
     this.server = server;
     this.onLost = onLost;
@@ -137,7 +137,7 @@ final class Agent implements Runnable {
     work += connections.serveShortOfBuffers();
     context.sinks().check(nowNs);
     work += context.inFlight().serve();
-    work += readAttempts.connect(nowNs);
+    work += attempts.connect(nowNs);
     work += connections.endBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
       shortTickNs = nowNs;
@@ -181,7 +181,7 @@ final class Agent implements Runnable {
     }
     Object end = event.connection() == null ? null : event.connection().attachment();
     if (end instanceof ReadConnection reader && !reader.hasEnded()) {
-      readAttempts.onEvent(reader, event, nowNs);
+      attempts.onEvent(reader, event, nowNs);
     } else if (end instanceof ServeConnection served && !served.hasEnded()) {
       servePeers.onEvent(served, event);
     }
@@ -225,7 +225,7 @@ final class Agent implements Runnable {
 
   private long sleepNs() {
     boolean soon =
-        connections.hasReleasing() || context.sinks().hasWaiters() || readAttempts.awaitsAttempt();
+        connections.hasReleasing() || context.sinks().hasWaiters() || attempts.awaitsAttempt();
     long ownNs = soon ? SHORT_TICK_NS : connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }

@@ -9,9 +9,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * An executor that this one reads from: its connection, the fetches that wait for it, and its
- * quarantine. After a fault the next fetch connects again at once; a second fault within the
- * longest quarantine (a minute by default) begins a quarantine, whose length doubles with each that
- * follows. Confined to the agent.
+ * quarantine, see {@link #quarantineOnFault}. After a fault the next fetch connects again at once;
+ * a second fault within the longest quarantine (a minute by default) begins a quarantine, whose
+ * length doubles with each that follows. Confined to the agent.
  */
 final class Peer {
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -138,7 +138,7 @@ final class Peer {
    *
    * @return length of the quarantine that begins; 0 when none does
    */
-  long onFault(long nowNs, long firstNs, long maxNs) {
+  long quarantineOnFault(long nowNs, long firstNs, long maxNs) {
     boolean again = remembersFault(nowNs);
     memoryNs = maxNs;
     hadFault = true;
@@ -153,7 +153,7 @@ final class Peer {
   }
 
   /** A block of it was read: the next quarantine is a first one. */
-  void onRead() {
+  void resetQuarantine() {
     quarantineNs = 0;
   }
 

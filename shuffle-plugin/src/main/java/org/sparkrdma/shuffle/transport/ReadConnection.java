@@ -227,6 +227,6 @@ final class ReadConnection extends RdmaConnection {
     if (reads != null) {
       reads.onDestroyed();
     }
-    peers.onEnded(this);
+    peers.onDestroyed(this);
   }
 }

@@ -14,23 +14,25 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 
 /**
- * The executors that this one reads from, with the connection to each; {@link ReadAttempts} makes
- * it. Confined to the agent, but for {@link #connectionForTasks}.
+ * The executors that this one reads from, with the connection to each, which {@link
+ * ConnectAttempts} makes. {@link #fetch} finds the connection of a request, and leaves blocks to
+ * TCP whose {@link Peer} is quarantined or incompatible. Confined to the agent, but for {@link
+ * #connectionForTasks}.
  */
 final class ReadPeers {
   private final ConnectionResources context;
   private final Map<Long, Peer> peers = new HashMap<>();
   private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
 
-  private final ReadAttempts attempts;
+  private final ConnectAttempts attempts;
 
   ReadPeers(
       ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
     this.context = context;
-    this.attempts = new ReadAttempts(context, this, manager, addresses);
+    this.attempts = new ConnectAttempts(context, this, manager, addresses);
   }
 
-  ReadAttempts attempts() {
+  ConnectAttempts attempts() {
     return attempts;
   }
 
@@ -78,7 +80,7 @@ final class ReadPeers {
   /** The peer is proven: the fetches that wait begin. */
   void onEstablished(ReadConnection connection, long nowNs) {
     Peer peer = connection.peer();
-    attempts.end();
+    attempts.endAttempt();
     peer.needsNoConnection();
     established.put(peer.endpoint().incarnation(), connection);
     while (!peer.waiting().isEmpty() && connection.isUsable()) {
@@ -98,7 +100,7 @@ final class ReadPeers {
     long nowNs = context.connections().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
     if (attempt) {
-      attempts.end();
+      attempts.endAttempt();
     }
     peer.setConnection(null);
     if (reason != null) {
@@ -123,8 +125,8 @@ final class ReadPeers {
   }
 
   /** The queue pair of a connection is destroyed. */
-  void onEnded(ReadConnection connection) {
-    attempts.onEnded();
+  void onDestroyed(ReadConnection connection) {
+    attempts.onDestroyed();
     if (connection.isProven()) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
     }

@@ -161,7 +161,7 @@ final class ReadPipeline {
         block.end();
       } else if (block.isLocated()) {
         block.deliver();
-        connection.peer().onRead();
+        connection.peer().resetQuarantine();
       } else {
         exchange.askForRest(block, nowNs);
         rest = true;

@@ -343,6 +343,6 @@ final class ServeConnection extends RdmaConnection {
     answers.forEach(context.messageBuffers()::releaseAnswer);
     answers.clear();
     context.connections().onAnswerBufferFree();
-    peers.onEnded(this);
+    peers.onDestroyed(this);
   }
 }

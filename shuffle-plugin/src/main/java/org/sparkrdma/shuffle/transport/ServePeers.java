@@ -89,7 +89,7 @@ final class ServePeers {
   }
 
   /** The queue pair of a connection is destroyed. */
-  void onEnded(ServeConnection connection) {
+  void onDestroyed(ServeConnection connection) {
     serving.remove(connection.number());
     if (connection.isProven()) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);

@@ -19,9 +19,10 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
  * Connects to the executors that this one reads from, with one attempt at a time for each, and
- * decides what follows a fault. Confined to the agent.
+ * decides what follows a fault; the {@link Peer} decides whether a quarantine does. Confined to the
+ * agent.
  */
-final class ReadAttempts {
+final class ConnectAttempts {
   private static final Logger LOG = LoggerFactory.getLogger(ReadPeers.class);
 
   private final ConnectionResources context;
@@ -40,7 +41,7 @@ final class ReadAttempts {
    * @param addresses of the local device, the preferred one first; connections come from them, so
    *     that routing cannot select another device of the host
    */
-  ReadAttempts(
+  ConnectAttempts(
       ConnectionResources context,
       ReadPeers peers,
       ConnectionManager manager,
@@ -116,19 +117,19 @@ final class ReadAttempts {
   }
 
   /** One has ended: its connection is established or broken. */
-  void end() {
+  void endAttempt() {
     attempts--;
   }
 
   /** The queue pair of a connection is destroyed. */
-  void onEnded() {
+  void onDestroyed() {
     readConnections--;
   }
 
   /** Counts a fault of a peer, which may begin a quarantine, and logs it. */
   void onFault(Peer peer, FallbackReason reason, String detail, long nowNs) {
     long pauseNs =
-        peer.onFault(
+        peer.quarantineOnFault(
             nowNs,
             context.settings().quarantine().toNanos(),
             context.settings().maxQuarantine().toNanos());
