@@ -150,13 +150,13 @@ final class BlockRead implements SinkPool.Waiter {
   }
 
   /** Adds READs of the extent at which an answer stands to the batch of the answer. */
-  void read(Located.Decoder extent, ReadBatch batch) {
+  void addReads(Located.Decoder extent, ReadBatch batch) {
     if (state != State.READING) {
       state = State.READING;
       batch.add(this);
     }
     int length = extent.lengthBytes();
-    lastRead = batch.read(memory, extent.address(), extent.remoteKey(), locatedBytes, length);
+    lastRead = batch.addReads(memory, extent.address(), extent.remoteKey(), locatedBytes, length);
     locatedBytes += length;
     memory.addCopied(extent.isCopied() ? length : 0);
     for (int i = 0; i < extent.sumCount(); i++) {
@@ -164,7 +164,7 @@ final class BlockRead implements SinkPool.Waiter {
     }
   }
 
-  /** Whether the answer that was read has left it out, or its rest. */
+  /** Whether the answer that was taken has left it out, or its rest. */
   boolean isLeftOut() {
     return !settled && state != State.WAITING && !isLocated();
   }

@@ -192,20 +192,20 @@ final class LocateExchange {
 
   // LOCATED.
 
-  /** Reads an answer; returns its READs. */
-  ReadBatch readAnswer(ByteBuffer answer, ReadPipeline reads, long nowNs) {
+  /** Takes an answer; returns its READs. */
+  ReadBatch takeAnswer(ByteBuffer answer, ReadPipeline reads, long nowNs) {
     located.begin(answer);
     BlockRead[] asked = asked();
     long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
     // A READ that is posted last has its time before the lease ends, too.
     long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
-    ReadBatch batch = reads.begin(located.leaseId(), postUntilNs, asked.length);
+    ReadBatch batch = reads.beginBatch(located.leaseId(), postUntilNs, asked.length);
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
         block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
-      checkAgainstRequest(asked, batch, answer.capacity() - answer.limit(), nowNs);
+      addReads(asked, batch, answer.capacity() - answer.limit(), nowNs);
     }
     return batch;
   }
@@ -225,7 +225,7 @@ final class LocateExchange {
     }
   }
 
-  /** The answer was read, and its receive is posted again. */
+  /** The answer was taken, and its receive is posted again. */
   void endAnswer(long nowNs) {
     context.connections().onLocated(nowNs - free(answered));
   }
@@ -240,11 +240,11 @@ final class LocateExchange {
   }
 
   /**
-   * Reads an answer that begins.
+   * Checks an answer against its LOCATE, and adds its READs to a batch.
    *
    * @param roomBytes that its message has left
    */
-  private void checkAgainstRequest(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
+  private void addReads(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
     int current = -1;
     boolean ended = false;
@@ -257,7 +257,7 @@ final class LocateExchange {
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
         bytes += located.lengthBytes();
-        checkAndRead(asked[next], batch, nowNs);
+        addReadsOf(asked[next], batch, nowNs);
       } else {
         leaveToTcp(asked[next], located.kind());
       }
@@ -303,8 +303,11 @@ final class LocateExchange {
     block.leaveToTcp(reason, "peer answered " + kind);
   }
 
-  /** Reads the extent at which the answer stands, unless its block is settled or has no memory. */
-  private void checkAndRead(BlockRead block, ReadBatch batch, long nowNs) {
+  /**
+   * Adds the READs of the extent at which the answer stands, unless its block is settled or has no
+   * memory.
+   */
+  private void addReadsOf(BlockRead block, ReadBatch batch, long nowNs) {
     if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
       return;
     }
@@ -320,7 +323,7 @@ final class LocateExchange {
         || (length == 0 && block.blockBytes() != 0)) {
       throw new MalformedMessageException("bad LOCATED: extent out of order");
     }
-    block.read(located, batch);
+    block.addReads(located, batch);
   }
 
   /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
@@ -419,7 +422,7 @@ final class LocateExchange {
     }
   }
 
-  /** The answer to the RELEASE was read, and its receive is posted again. */
+  /** The answer to the RELEASE was taken, and its receive is posted again. */
   void endRelease(long nowNs) {
     free(release);
     release = null;

@@ -91,7 +91,7 @@ final class ReadBatch {
   }
 
   /** Adds READs of an extent into memory of its block; returns the index of the last one. */
-  int read(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
+  int addReads(FetchedBlock memory, long address, long key, long offsetInBlock, int lengthBytes) {
     long skipped = offsetInBlock;
     int from = 0;
     for (int i = 0; from < lengthBytes; i++) {

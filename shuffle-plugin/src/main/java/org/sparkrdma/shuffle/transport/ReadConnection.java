@@ -134,7 +134,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
-    ReadBatch batch = exchange.readAnswer(answer, reads, nowNs);
+    ReadBatch batch = exchange.takeAnswer(answer, reads, nowNs);
     postReceive(buffer);
     exchange.endAnswer(nowNs);
     reads.post(batch, nowNs);

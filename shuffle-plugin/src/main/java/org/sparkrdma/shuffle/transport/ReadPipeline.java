@@ -60,7 +60,7 @@ final class ReadPipeline {
    *
    * @param postUntilNs early enough for the READs to end before the lease
    */
-  ReadBatch begin(long leaseId, long postUntilNs, int blocks) {
+  ReadBatch beginBatch(long leaseId, long postUntilNs, int blocks) {
     ReadBatch batch = spare == null ? new ReadBatch(blocks) : spare;
     spare = null;
     batch.begin(leaseId, postUntilNs);

@@ -167,7 +167,7 @@ final class ServeConnection extends RdmaConnection {
   /** Handles requests that waited, while there are buffers and room for their answers. */
   void takeDeferred(long nowNs) {
     while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
-      RegisteredChunk answer = takeAnswer();
+      RegisteredChunk answer = takeAnswerBuffer();
       if (answer == null) {
         context.connections().addShortOfBuffers(this);
         return;
@@ -197,7 +197,7 @@ final class ServeConnection extends RdmaConnection {
     send(answer, Messages.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
   }
 
-  private RegisteredChunk takeAnswer() {
+  private RegisteredChunk takeAnswerBuffer() {
     RegisteredChunk answer = context.messageBuffers().tryTakeForAnswer();
     if (answer != null) {
       answers.add(answer);
