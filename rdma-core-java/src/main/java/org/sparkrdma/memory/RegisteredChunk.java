@@ -38,7 +38,7 @@ public final class RegisteredChunk {
     this.bytes = region.memory().slice(offset, lengthBytes);
   }
 
-  RegisteredPool.Region owner() {
+  RegisteredPool.Region poolRegion() {
     return region;
   }
 

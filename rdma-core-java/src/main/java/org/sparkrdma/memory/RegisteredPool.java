@@ -84,7 +84,7 @@ public final class RegisteredPool implements AutoCloseable {
     }
     RegisteredChunk chunk = free.pop();
     chunk.lend();
-    chunk.owner().onTaken();
+    chunk.poolRegion().onTaken();
     chunksOut++;
     return Optional.of(chunk);
   }
@@ -144,7 +144,7 @@ public final class RegisteredPool implements AutoCloseable {
 
   synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
-    chunk.owner().onReturned();
+    chunk.poolRegion().onReturned();
     free.push(chunk);
     if (closed && chunksOut == 0) {
       closeRegions();
@@ -245,7 +245,7 @@ public final class RegisteredPool implements AutoCloseable {
     } finally {
       // Also when the device fails: no chunk of that region may be taken.
       if (trimmed > 0) {
-        free.removeIf(chunk -> chunk.owner().isClosed());
+        free.removeIf(chunk -> chunk.poolRegion().isClosed());
       }
     }
     return trimmed;

@@ -108,7 +108,7 @@ final class Agent implements Runnable {
 
   @Override
   public void run() {
-    connections.owner().take();
+    connections.agentThread().take();
     try {
       while (!stopping) {
         if (doWork() == 0) {
@@ -119,7 +119,7 @@ final class Agent implements Runnable {
       LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", e);
       onLost.accept("the transport agent failed: " + e);
     } finally {
-      connections.owner().release();
+      connections.agentThread().leave();
     }
   }
 

@@ -5,7 +5,7 @@ import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.fetch.SinkPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -32,8 +32,8 @@ record ConnectionResources(
   }
 
   /** The agent. */
-  Owner owner() {
-    return connections.owner();
+  OwnerThread agentThread() {
+    return connections.agentThread();
   }
 
   /** Maximum READs that the devices of both ends have outstanding per queue pair. */

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.WorkCompletion;
 
@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.WorkCompletion;
  * agent.
  */
 final class Connections implements CompletionHandler {
-  private final Owner owner;
+  private final OwnerThread agentThread;
 
   /** Connections by their index; null for free ones. */
   private final List<RdmaConnection> table = new ArrayList<>();
@@ -30,14 +30,14 @@ final class Connections implements CompletionHandler {
   private boolean expectsCompletion;
 
   /**
-   * @param owner the agent
+   * @param agentThread owns the connections
    */
-  Connections(Owner owner) {
-    this.owner = owner;
+  Connections(OwnerThread agentThread) {
+    this.agentThread = agentThread;
   }
 
-  Owner owner() {
-    return owner;
+  OwnerThread agentThread() {
+    return agentThread;
   }
 
   /** Time of this iteration. */

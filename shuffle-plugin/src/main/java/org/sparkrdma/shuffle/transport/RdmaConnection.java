@@ -122,7 +122,7 @@ abstract class RdmaConnection {
    */
   protected final boolean prepare(
       int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) throws VerbsException {
-    assert context.owner().holds();
+    assert context.agentThread().holds();
     RegisteredChunk[] taken = context.messageBuffers().tryTake(receives + otherBuffers);
     if (taken == null) {
       return false;
@@ -189,7 +189,7 @@ abstract class RdmaConnection {
     } else {
       int count = sends.retire(id, nowNs);
       for (int i = 0; i < count; i++) {
-        onRetired(sends.retiredOwner(i), nowNs);
+        onRetired(sends.retiredUse(i), nowNs);
       }
     }
   }
@@ -236,8 +236,8 @@ abstract class RdmaConnection {
   protected abstract void onMessage(int buffer, ByteBuffer message, long nowNs)
       throws VerbsException;
 
-  /** A work request of this owner has completed. */
-  protected abstract void onRetired(Object owner, long nowNs);
+  /** A work request for this use has completed. */
+  protected abstract void onRetired(Object use, long nowNs);
 
   /** Checks of each tenth of a second. */
   abstract void onTick(long nowNs);
@@ -253,7 +253,7 @@ abstract class RdmaConnection {
 
   /** Ends it soon, for this reason, which is a fault unless it is null; once. */
   final void markBroken(FallbackReason reason, String detail) {
-    assert context.owner().holds();
+    assert context.agentThread().holds();
     if (hasEnded()) {
       return;
     }

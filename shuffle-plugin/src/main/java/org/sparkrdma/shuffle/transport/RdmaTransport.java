@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -184,7 +184,7 @@ public final class RdmaTransport implements StartedTransport {
             sinks,
             new ReadsInFlight(plan.maxReadBytesInFlight()),
             env.counters(),
-            new Connections(new Owner()));
+            new Connections(new OwnerThread()));
     peers = new ReadPeers(context, manager, env.addresses());
     ServePeers servePeers = new ServePeers(context, server);
     server.start();

@@ -129,7 +129,7 @@ final class ReadConnection extends RdmaConnection {
 
   /** Fetches blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
-    assert context.owner().holds();
+    assert context.agentThread().holds();
     exchange.locate(request, from, nowNs);
   }
 
@@ -142,12 +142,12 @@ final class ReadConnection extends RdmaConnection {
   }
 
   @Override
-  protected void onRetired(Object owner, long nowNs) {
+  protected void onRetired(Object use, long nowNs) {
     lastUsedNs = nowNs;
-    if (owner instanceof ReadBatch batch) {
+    if (use instanceof ReadBatch batch) {
       reads.onReadDone(batch, nowNs);
     } else {
-      exchange.onSent((OutMessage) owner, nowNs);
+      exchange.onSent((OutMessage) use, nowNs);
     }
   }
 

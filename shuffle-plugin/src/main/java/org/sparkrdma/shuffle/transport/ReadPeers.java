@@ -46,7 +46,7 @@ final class ReadPeers {
 
   /** Fetches the blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
-    assert context.owner().holds();
+    assert context.agentThread().holds();
     Endpoint endpoint = request.endpoint();
     Peer peer = peers.computeIfAbsent(endpoint.incarnation(), key -> new Peer(endpoint));
     ReadConnection connection = peer.connection();

@@ -31,11 +31,11 @@ final class SendQueue {
   private final int depth;
   private final long idBits;
 
-  /** Owners of the work requests, by their numbers. */
-  private final Object[] owners;
+  /** What each work request is for, by their numbers. */
+  private final Object[] uses;
 
-  /** Owners of the requests that {@link #retire} has retired; confined to the agent. */
-  private final Object[] retiredOwners;
+  /** The same of those that {@link #retire} has retired; confined to the agent. */
+  private final Object[] retiredUses;
 
   private final WorkRequest[] gathered = new WorkRequest[MAX_GATHERED];
   private int gatheredCount;
@@ -53,8 +53,8 @@ final class SendQueue {
     this.queuePair = queuePair;
     this.depth = depth;
     this.idBits = (long) index << 32;
-    this.owners = new Object[depth];
-    this.retiredOwners = new Object[depth];
+    this.uses = new Object[depth];
+    this.retiredUses = new Object[depth];
     for (int i = 0; i < MAX_GATHERED; i++) {
       gathered[i] = new WorkRequest(1);
     }
@@ -91,8 +91,8 @@ final class SendQueue {
   }
 
   /** Adds a SEND and posts it with all others; there must be room. */
-  void send(RegisteredChunk buffer, int lengthBytes, Object owner, long nowNs) {
-    next(owner, nowNs)
+  void send(RegisteredChunk buffer, int lengthBytes, Object use, long nowNs) {
+    next(use, nowNs)
         .send(id())
         .local(buffer.region(), buffer.regionOffset(), lengthBytes)
         .signalled();
@@ -119,14 +119,14 @@ final class SendQueue {
     }
   }
 
-  private WorkRequest next(Object owner, long nowNs) {
+  private WorkRequest next(Object use, long nowNs) {
     if (room() <= 0 || gatheredCount == MAX_GATHERED) {
       throw new IllegalStateException("send queue full: depth=" + depth);
     }
     if (added == retired) {
       progressNs = nowNs;
     }
-    owners[(int) (added % depth)] = owner;
+    uses[(int) (added % depth)] = use;
     return gathered[gatheredCount++];
   }
 
@@ -167,7 +167,7 @@ final class SendQueue {
   /**
    * Retires the request with this id and all earlier ones. The agent.
    *
-   * @return number of requests, whose owners are in {@link #retiredOwner}
+   * @return number of requests, whose uses are in {@link #retiredUse}
    */
   int retire(long id, long nowNs) {
     lock.lock();
@@ -175,8 +175,8 @@ final class SendQueue {
       int count = (int) id - (int) retired + 1;
       for (int i = 0; i < count; i++) {
         int at = (int) (retired % depth);
-        retiredOwners[i] = owners[at];
-        owners[at] = null;
+        retiredUses[i] = uses[at];
+        uses[at] = null;
         retired++;
       }
       progressNs = nowNs;
@@ -187,11 +187,11 @@ final class SendQueue {
     }
   }
 
-  /** Owner of the {@code i}-th request that was retired last. The agent. */
-  Object retiredOwner(int i) {
-    Object owner = retiredOwners[i];
-    retiredOwners[i] = null;
-    return owner;
+  /** What the {@code i}-th request was for that was retired last. The agent. */
+  Object retiredUse(int i) {
+    Object use = retiredUses[i];
+    retiredUses[i] = null;
+    return use;
   }
 
   /** Whether requests are outstanding and none has completed for this long. */

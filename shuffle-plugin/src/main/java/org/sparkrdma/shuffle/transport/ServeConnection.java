@@ -227,11 +227,11 @@ final class ServeConnection extends RdmaConnection {
   }
 
   @Override
-  protected void onRetired(Object owner, long nowNs) {
-    if (owner == setup) {
+  protected void onRetired(Object use, long nowNs) {
+    if (use == setup) {
       releaseSetup();
     } else {
-      releaseAnswer((RegisteredChunk) owner);
+      releaseAnswer((RegisteredChunk) use);
     }
     takeDeferred(nowNs);
   }

@@ -6,7 +6,7 @@ package org.sparkrdma.shuffle.thread;
  * in tests when another thread calls, and costs nothing without assertions. Without an owner any
  * thread may call. Safe for any thread.
  */
-public final class Owner {
+public final class OwnerThread {
   private volatile Thread thread;
 
   /** Makes the current thread the owner. */
@@ -15,7 +15,7 @@ public final class Owner {
   }
 
   /** Ends the ownership. */
-  public void release() {
+  public void leave() {
     thread = null;
   }
 
