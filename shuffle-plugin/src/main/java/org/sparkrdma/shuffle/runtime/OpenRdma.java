@@ -67,7 +67,7 @@ record OpenRdma(
    * @param machine memory limits of this process
    * @param limit of the budget, with its derivation
    * @param budget the one account of pinned bytes
-   * @param outOfService called with the reason when the transport fails; returns at once
+   * @param onLost called with the reason when the transport fails; returns at once
    */
   record DeviceStart(
       Device device,
@@ -75,13 +75,13 @@ record OpenRdma(
       MachineMemory machine,
       PinnedLimit limit,
       PinnedBudget budget,
-      Consumer<String> outOfService) {}
+      Consumer<String> onLost) {}
 
   /**
    * Opens a device and starts a transport on it.
    *
    * @param engine closed with the parts, but not when this fails
-   * @param outOfService receives the reason, at any later time, when the transport cannot be used
+   * @param onLost receives the reason, at any later time, when the transport cannot be used
    *     any more; returns at once
    * @throws VerbsException when the device refuses; it is then closed
    */
@@ -91,14 +91,14 @@ record OpenRdma(
       MachineMemory machine,
       PinnedLimit limit,
       TransportStart transports,
-      Consumer<String> outOfService)
+      Consumer<String> onLost)
       throws VerbsException {
     Device device = engine.open(choice.device());
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     StartedTransport transport = null;
     try {
       transport =
-          transports.start(new DeviceStart(device, choice, machine, limit, budget, outOfService));
+          transports.start(new DeviceStart(device, choice, machine, limit, budget, onLost));
     } finally {
       if (transport == null) {
         device.close();
@@ -180,7 +180,7 @@ record OpenRdma(
                     incarnation,
                     token),
                 secret(env)),
-        open.outOfService(),
+        open.onLost(),
         counters,
         System::nanoTime);
   }

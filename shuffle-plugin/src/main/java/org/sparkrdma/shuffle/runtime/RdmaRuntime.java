@@ -226,7 +226,7 @@ public final class RdmaRuntime implements AutoCloseable {
       published.countDown();
       return;
     }
-    missing.setEnd(reason -> control.execute(() -> end(reason)));
+    missing.setEnd(reason -> control.execute(() -> turnOffForGood(reason)));
     // Beside the start, which waits for it.
     tcp.tryRun(MissingLinks.class.getName(), missing::check);
     control.execute(this::tryStart);
@@ -248,7 +248,7 @@ public final class RdmaRuntime implements AutoCloseable {
     starts++;
     int number = starts;
     Optional<OpenRdma> started =
-        start.run(reason -> control.execute(() -> turnOff(number, reason)));
+        start.run(reason -> control.execute(() -> onLost(number, reason)));
     missing.check();
     if (missing.any()) {
       unclosed = started.orElse(null);
@@ -311,7 +311,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * The transport of a start cannot be used any more. Open requests are answered by TCP. Releasing
    * everything lets the system remove the device.
    */
-  private void turnOff(int number, String reason) {
+  private void onLost(int number, String reason) {
     RuntimeStatus before = status.get();
     if (number != starts
         || !before.is(State.UP)
@@ -327,7 +327,7 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /** A member of Spark is missing: RDMA is off as long as the executor lives. */
-  private void end(String reason) {
+  private void turnOffForGood(String reason) {
     RuntimeStatus before = status.get();
     if (change(RuntimeStatus.down(State.OFF, List.of(reason)))) {
       published.countDown();

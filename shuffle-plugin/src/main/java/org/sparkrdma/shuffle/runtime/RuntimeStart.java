@@ -88,10 +88,10 @@ class RuntimeStart {
   /**
    * Never throws; empty when RDMA cannot be used. The caller closes the parts.
    *
-   * @param outOfService receives the reason, at any later time, when the transport cannot be used
+   * @param onLost receives the reason, at any later time, when the transport cannot be used
    *     any more; returns at once
    */
-  Optional<OpenRdma> run(Consumer<String> outOfService) {
+  Optional<OpenRdma> run(Consumer<String> onLost) {
     transientReason = false;
     reasons.clear();
     if (!warnings.isEmpty()) {
@@ -106,7 +106,7 @@ class RuntimeStart {
         transientReason = choice.mayPass();
         return Optional.empty();
       }
-      return Optional.of(startOn(choice.engine(), outOfService));
+      return Optional.of(startOn(choice.engine(), onLost));
     } catch (VerbsException | IllegalArgumentException | ThreadShortageException e) {
       transientReason =
           e instanceof PortNotReadyException
@@ -149,14 +149,14 @@ class RuntimeStart {
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */
-  private OpenRdma startOn(VerbsEngine engine, Consumer<String> outOfService)
+  private OpenRdma startOn(VerbsEngine engine, Consumer<String> onLost)
       throws VerbsException {
     boolean started = false;
     try {
       OpenRdma parts =
           DeviceTrials.run(
               DeviceChoice.all(engine.devices(), selector(), NetworkAddress::ofHost),
-              choice -> startOn(engine, choice, outOfService),
+              choice -> startOn(engine, choice, onLost),
               RuntimeStart::warn);
       started = true;
       return parts;
@@ -185,7 +185,7 @@ class RuntimeStart {
     }
   }
 
-  private OpenRdma startOn(VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
+  private OpenRdma startOn(VerbsEngine engine, DeviceChoice choice, Consumer<String> onLost)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     PinnedLimit limit =
@@ -195,6 +195,6 @@ class RuntimeStart {
             // Spark has set the resources of the executor's ResourceProfile in this configuration.
             SparkMemory.of(key -> env.conf().get(key, null)),
             engine.freeMemoryBytes());
-    return OpenRdma.open(engine, choice, machine, limit, transports, outOfService);
+    return OpenRdma.open(engine, choice, machine, limit, transports, onLost);
   }
 }

@@ -52,7 +52,7 @@ public final class RdmaTransport implements StartedTransport {
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
   private static final int BACKLOG = 1_024;
 
-  private final Consumer<String> outOfService;
+  private final Consumer<String> onLost;
   private final RegisteredPool receiveMemory;
   private final AgentCommands commands;
   private final BlockServer server;
@@ -146,7 +146,7 @@ public final class RdmaTransport implements StartedTransport {
       ArrayDeque<Consumer<Duration>> made)
       throws VerbsException {
     this.made = made;
-    outOfService = env.outOfService();
+    onLost = env.onLost();
     TransportSettings settings = plan.settings();
     Device device = env.device();
     ProtectionDomain domain = device.allocateProtectionDomain();
@@ -273,7 +273,7 @@ public final class RdmaTransport implements StartedTransport {
   /** RDMA is lost: every block uses TCP, before queue pairs are destroyed, which takes seconds. */
   private void lose(String reason) {
     leaveOpenToTcp(reason);
-    outOfService.accept(reason);
+    onLost.accept(reason);
   }
 
   @Override

@@ -21,7 +21,7 @@ import org.sparkrdma.verbs.Device;
  * @param addresses of the device for listeners, the preferred one first
  * @param completionVector vector of the device's completion queues
  * @param identity creates this executor's identity from the listeners' addresses
- * @param outOfService receives the reason when RDMA is lost, possibly more than once; any thread,
+ * @param onLost receives the reason when RDMA is lost, possibly more than once; any thread,
  *     which must not close the transport
  * @param nanoClock as {@link System#nanoTime}
  */
@@ -32,6 +32,6 @@ public record TransportEnvironment(
     List<NetworkAddress> addresses,
     int completionVector,
     Function<List<ListenerAddress>, Identity> identity,
-    Consumer<String> outOfService,
+    Consumer<String> onLost,
     ShuffleCounters counters,
     LongSupplier nanoClock) {}

@@ -22,7 +22,7 @@ final class LosableTransport implements TransportStart {
 
   private final FakeEngine engine;
   private final StartStep step;
-  private final List<Consumer<String>> outOfService = new ArrayList<>();
+  private final List<Consumer<String>> listeners = new ArrayList<>();
 
   LosableTransport(FakeEngine engine) {
     this(engine, (number, open) -> {});
@@ -40,19 +40,19 @@ final class LosableTransport implements TransportStart {
   }
 
   private synchronized int addStart(DeviceStart open) {
-    outOfService.add(open.outOfService());
+    listeners.add(open.onLost());
     notifyAll();
-    return outOfService.size();
+    return listeners.size();
   }
 
   /** Number of starts, whatever became of them. */
   synchronized int starts() {
-    return outOfService.size();
+    return listeners.size();
   }
 
   /** Waits until this number of starts has begun; the test's time limit bounds it. */
   synchronized void awaitStarts(int count) throws InterruptedException {
-    while (outOfService.size() < count) {
+    while (listeners.size() < count) {
       wait();
     }
   }
@@ -65,7 +65,7 @@ final class LosableTransport implements TransportStart {
   void lose(int number, String reason) {
     Consumer<String> listener;
     synchronized (this) {
-      listener = outOfService.get(number - 1);
+      listener = listeners.get(number - 1);
     }
     listener.accept(reason);
   }

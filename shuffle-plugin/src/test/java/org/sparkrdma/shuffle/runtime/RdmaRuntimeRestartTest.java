@@ -41,12 +41,12 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
       AtomicInteger starts = new AtomicInteger();
       AtomicInteger closes = new AtomicInteger();
       List<Integer> startsAtClose = new CopyOnWriteArrayList<>();
-      CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
+      CompletableFuture<Consumer<String>> onLost = new CompletableFuture<>();
       RdmaRuntime runtime =
           startedOn(
               parts -> {
                 starts.incrementAndGet();
-                outOfService.complete(parts.outOfService());
+                onLost.complete(parts.onLost());
                 return engine.transport(
                     () -> {
                       startsAtClose.add(starts.get());
@@ -56,7 +56,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
                       engine.close("transport");
                     });
               });
-      outOfService.join().accept("the port is down");
+      onLost.join().accept("the port is down");
       engine.awaitClosed("engine");
       awaitState(runtime, State.UP);
       runtime.require(WAIT);
@@ -160,7 +160,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
                       if (checks.incrementAndGet() == 1) {
                         throw new IllegalStateException("thrown by the test");
                       }
-                      parts.outOfService().accept("it hangs");
+                      parts.onLost().accept("it hangs");
                     },
                     () -> engine.close("transport")));
     engine.awaitClosed("engine");
@@ -205,7 +205,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
             engine,
             (number, parts) -> {
               if (number < 3) {
-                parts.outOfService().accept("the device was removed");
+                parts.onLost().accept("the device was removed");
               }
             });
     RdmaRuntime runtime = runtime(engine, transport, List.of());

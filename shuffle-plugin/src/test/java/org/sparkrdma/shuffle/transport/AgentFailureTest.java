@@ -58,10 +58,10 @@ class AgentFailureTest {
       CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
       collected.await();
       // The failure may be reported after the answers, with a tick.
-      while (reader.outOfService().isEmpty()) {
+      while (reader.losses().isEmpty()) {
         Thread.onSpinWait();
       }
-      assertThat(reader.outOfService().get(0))
+      assertThat(reader.losses().get(0))
           .contains("failed", "IllegalStateException: thrown by the test");
 
       CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
@@ -90,7 +90,7 @@ class AgentFailureTest {
         new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
       looksLeft.set(1);
       assertThat(uncaught.get(30, TimeUnit.SECONDS)).isSameAs(fatal);
-      assertThat(executor.outOfService()).as("the executor ends").isEmpty();
+      assertThat(executor.losses()).as("the executor ends").isEmpty();
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
     }
@@ -117,11 +117,11 @@ class AgentFailureTest {
       // The first check sees the last iterations.
       for (int check = 0; check < CHECKS; check++) {
         reader.transport().check();
-        assertThat(reader.outOfService()).isEmpty();
+        assertThat(reader.losses()).isEmpty();
       }
       reader.transport().check();
       assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
-      assertThat(reader.outOfService()).singleElement().asString().contains("hangs");
+      assertThat(reader.losses()).singleElement().asString().contains("hangs");
 
       CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
       assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);

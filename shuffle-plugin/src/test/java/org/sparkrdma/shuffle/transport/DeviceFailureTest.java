@@ -75,12 +75,12 @@ class DeviceFailureTest extends ScriptedExecutors {
           .isEqualTo(blocks.size());
     }
     if (failure.effect().stops()) {
-      while (reader.outOfService().isEmpty() && server.outOfService().isEmpty()) {
+      while (reader.losses().isEmpty() && server.losses().isEmpty()) {
         Thread.onSpinWait();
       }
       assertAgentsIdle();
       if (failure.effect() == Effect.STOPS_UNLESS_TRUSTED) {
-        assertThat(reader.outOfService() + " " + server.outOfService())
+        assertThat(reader.losses() + " " + server.losses())
             .contains("does not change the access");
         requireStartOnATrustedFabricOnly(blocks);
       }
@@ -93,8 +93,8 @@ class DeviceFailureTest extends ScriptedExecutors {
         && (openConnections(reader) != 1 || openConnections(server) != 1)) {
       Thread.onSpinWait();
     }
-    assertThat(reader.outOfService()).isEmpty();
-    assertThat(server.outOfService()).isEmpty();
+    assertThat(reader.losses()).isEmpty();
+    assertThat(server.losses()).isEmpty();
     assertAgentsIdle();
   }
 

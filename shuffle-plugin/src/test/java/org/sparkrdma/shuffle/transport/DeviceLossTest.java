@@ -120,7 +120,7 @@ class DeviceLossTest extends ScriptedExecutors {
     loss.event.accept(library);
     awaitLoss(reader, server);
 
-    assertThat(reader.outOfService().get(0)).startsWith(loss.reason);
+    assertThat(reader.losses().get(0)).startsWith(loss.reason);
     reader.transport().close();
     server.transport().close();
     Map<String, Long> reasons = collected.await().reasons();
@@ -143,8 +143,8 @@ class DeviceLossTest extends ScriptedExecutors {
       CollectedBlocks collected = fetch(reader, server, BLOCKS);
       awaitLoss(reader, server);
 
-      assertThat(reader.outOfService()).allMatch(reason -> reason.startsWith(REMOVED));
-      assertThat(server.outOfService()).allMatch(reason -> reason.startsWith(REMOVED));
+      assertThat(reader.losses()).allMatch(reason -> reason.startsWith(REMOVED));
+      assertThat(server.losses()).allMatch(reason -> reason.startsWith(REMOVED));
       assertThat(log.warnings()).isEmpty();
       assertThat(collected.await().failed(0)).isTrue();
     }
@@ -159,18 +159,18 @@ class DeviceLossTest extends ScriptedExecutors {
 
     usual.transport().check();
     executor.transport().check();
-    assertThat(executor.outOfService()).as("missing for a moment").isEmpty();
+    assertThat(executor.losses()).as("missing for a moment").isEmpty();
     usual.transport().check();
     executor.transport().check();
 
-    assertThat(usual.outOfService()).isEmpty();
-    assertThat(executor.outOfService())
+    assertThat(usual.losses()).isEmpty();
+    assertThat(executor.losses())
         .containsExactly("an address of the listeners was removed: device=scripted0");
   }
 
   /** Waits until both executors know, and requires that both agents are idle then. */
   private void awaitLoss(TestExecutor reader, TestExecutor server) throws Exception {
-    while (reader.outOfService().isEmpty() || server.outOfService().isEmpty()) {
+    while (reader.losses().isEmpty() || server.losses().isEmpty()) {
       Thread.onSpinWait();
     }
     assertAgentsIdle();

@@ -74,7 +74,7 @@ class HostilePeerTest extends TransportFixture {
   void closeThePeer() {
     peer.close();
     if (server != null) {
-      assertThat(server.outOfService()).isEmpty();
+      assertThat(server.losses()).isEmpty();
     }
   }
 

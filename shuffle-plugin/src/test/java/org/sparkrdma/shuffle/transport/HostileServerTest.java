@@ -69,7 +69,7 @@ class HostileServerTest extends TransportFixture {
   @AfterEach
   void readFromAnotherServerAndClose() throws Exception {
     try {
-      assertThat(reader.outOfService()).isEmpty();
+      assertThat(reader.losses()).isEmpty();
       if (wanted != null) {
         wanted.assertRead(bytes -> Arrays.equals(bytes, BarePeer.content(bytes.length)));
         readFromAnHonestServer();

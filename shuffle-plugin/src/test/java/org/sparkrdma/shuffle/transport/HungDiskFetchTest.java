@@ -108,7 +108,7 @@ class HungDiskFetchTest {
       assertThat(hung.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
       assertThat(call.hangs.getCount()).isZero();
       assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
-      assertThat(server.outOfService()).isEmpty();
+      assertThat(server.losses()).isEmpty();
       assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
       assertNotClosed(server);
       call.returns.countDown();
@@ -129,7 +129,7 @@ class HungDiskFetchTest {
 
       List<BlockRange> other = List.of(new BlockRange(0, 2, 0, 1));
       assertThat(fetch(reader, server, other).await().bytes(0)).hasSize(BYTES);
-      assertThat(server.outOfService()).isEmpty();
+      assertThat(server.losses()).isEmpty();
       call.returns.countDown();
     }
   }

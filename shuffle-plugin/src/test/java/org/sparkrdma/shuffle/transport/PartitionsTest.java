@@ -102,6 +102,6 @@ class PartitionsTest extends ScriptedHosts {
     assertThat(blocks.reasons()).isEqualTo(Map.of("connect-failed", 1L));
     assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(10));
     assertThat(library.hits()).as("attempts between partitions").isPositive();
-    assertThat(reader.outOfService()).isEmpty();
+    assertThat(reader.losses()).isEmpty();
   }
 }

@@ -51,7 +51,7 @@ final class TestExecutor implements AutoCloseable {
   private final UnusableChecksums unusable = new UnusableChecksums();
   private volatile byte[] tcpAnswers = {};
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final List<String> outOfService = new CopyOnWriteArrayList<>();
+  private final List<String> losses = new CopyOnWriteArrayList<>();
   private final RdmaTransport transport;
   private boolean memoryMayStay;
 
@@ -297,7 +297,7 @@ final class TestExecutor implements AutoCloseable {
                     options.incarnation,
                     token),
                 options.secret),
-        outOfService::add,
+        losses::add,
         counters,
         options.nanoClock);
   }
@@ -330,8 +330,8 @@ final class TestExecutor implements AutoCloseable {
   }
 
   /** The reason why the transport is out of service. */
-  List<String> outOfService() {
-    return outOfService;
+  List<String> losses() {
+    return losses;
   }
 
   TestOutputs outputs() {
