@@ -221,7 +221,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             log);
     BlockFetchingListener listener = arrivals.listener(piece, true);
     new FetchRequest(context, from, names, ranges, listener, new ReadingTask(null))
-        .begin(transport.get(), endpoint.get());
+        .fetchByRdma(transport.get(), endpoint.get());
     return true;
   }
 

@@ -75,7 +75,7 @@ public final class FetchRequest {
    * @param by also informed of the end and of corrupt data, whichever transport is in use then
    * @param from the peer, or another executor that serves its map outputs
    */
-  public void begin(BlockTransport by, Endpoint from) {
+  public void fetchByRdma(BlockTransport by, Endpoint from) {
     endpoint = from;
     owner =
         from.executorId().equals(peer.executorId()) ? Locate.OWN : Locate.owner(peer.executorId());

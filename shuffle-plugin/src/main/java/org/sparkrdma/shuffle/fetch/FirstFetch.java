@@ -48,6 +48,6 @@ public final class FirstFetch {
     ranges.tryAdd(NO_BLOCK);
     BlockManagerAddress address = new BlockManagerAddress(self.executorId(), "", 0);
     new FetchRequest(context, address, names, ranges, NOBODY, new ReadingTask(null))
-        .begin(transport, self);
+        .fetchByRdma(transport, self);
   }
 }

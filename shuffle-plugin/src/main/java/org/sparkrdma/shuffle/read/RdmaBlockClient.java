@@ -223,7 +223,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
    */
   private void onEndpoint(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
     if (endpoint.isPresent()) {
-      request.begin(transport.get(), endpoint.get());
+      request.fetchByRdma(transport.get(), endpoint.get());
     } else if (isTask) {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
     } else {

@@ -81,7 +81,7 @@ final class AnswerWriter {
    * something loads then, the answer is not complete, and must be written again.
    */
   void write(OpenLocate newLocate, long newNowNs) {
-    begin(newLocate, newNowNs);
+    beginAnswer(newLocate, newNowNs);
     boolean overdue = nowNs - locate.deadlineNs() >= 0;
     boolean mayLoad = locate.isNew() && !overdue;
     int blocks = locate.request().blockCount();
@@ -116,7 +116,7 @@ final class AnswerWriter {
 
   /** Writes that all blocks must be fetched by TCP. */
   void refuseAll(OpenLocate newLocate, Located.Kind kind, long newNowNs) {
-    begin(newLocate, newNowNs);
+    beginAnswer(newLocate, newNowNs);
     allByTcp(kind);
   }
 
@@ -126,9 +126,9 @@ final class AnswerWriter {
     }
   }
 
-  private void begin(OpenLocate newLocate, long newNowNs) {
+  private void beginAnswer(OpenLocate newLocate, long newNowNs) {
     locate = newLocate;
-    locate.begin();
+    locate.beginAnswer();
     nowNs = newNowNs;
     placedBytes = 0;
     extentsFromWindows = 0;

@@ -158,7 +158,7 @@ public final class BlockServer {
           "answer buffer too short: lengthBytes=" + locate.answer().capacity());
     }
     long nowNs = nanoClock.getAsLong();
-    if (locate.isNew() && !begin(locate, nowNs)) {
+    if (locate.isNew() && !decode(locate, nowNs)) {
       return;
     }
     if (stopped || (locate.isNew() && leases.isFull(locate.connection()))) {
@@ -179,7 +179,7 @@ public final class BlockServer {
   }
 
   /** Decodes a LOCATE, and releases its leases; returns false when it is malformed. */
-  private boolean begin(OpenLocate locate, long nowNs) {
+  private boolean decode(OpenLocate locate, long nowNs) {
     try {
       Locate request = locate.decode();
       for (int i = 0; i < request.leaseCount(); i++) {

@@ -144,7 +144,7 @@ public abstract class OpenLocate {
   }
 
   /** Begins to write the answer, perhaps for the second time. */
-  final void begin() {
+  final void beginAnswer() {
     earlierLease = lease;
     lease = new Leases.Lease(connection);
   }
@@ -203,7 +203,7 @@ public abstract class OpenLocate {
   /** Its connection has ended: it waits for nothing and holds nothing any more. */
   final void drop(long nowNs) {
     state = State.RESUMED;
-    begin();
+    beginAnswer();
     endWait(nowNs);
   }
 }

@@ -126,7 +126,7 @@ final class Agent implements Runnable {
   /** One iteration; returns the amount of work done. */
   int doWork() {
     nowNs = nanoClock.getAsLong();
-    connections.begin(nowNs);
+    connections.beginIteration(nowNs);
     turns.lazySet(turns.getPlain() + 1);
     int work = commands.run();
     if (--untilEvents <= 0) {
@@ -138,7 +138,7 @@ final class Agent implements Runnable {
     context.sinks().check(nowNs);
     work += context.inFlight().serve();
     work += attempts.connect(nowNs);
-    work += connections.endBroken(QUEUE_PAIRS_AT_ONCE);
+    work += connections.destroyBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
       shortTickNs = nowNs;
       connections.releaseLeases();

@@ -201,19 +201,21 @@ final class BlockRead implements SinkPool.Waiter {
     request.onFetched(index, whole);
   }
 
-  /** Settles it, so that TCP fetches it. If it is read, its memory stays until {@link #end}. */
+  /**
+   * Settles it, so that TCP fetches it. If it is read, its memory stays until {@link #freeMemory}.
+   */
   void leaveToTcp(FallbackReason reason, String detail) {
     if (!settled) {
       settled = true;
       if (state != State.READING) {
-        end();
+        freeMemory();
       }
       request.leaveToTcp(index, reason, detail);
     }
   }
 
   /** No READ writes its memory any more. */
-  void end() {
+  void freeMemory() {
     state = State.ENDED;
     if (memory != null) {
       memory.release();

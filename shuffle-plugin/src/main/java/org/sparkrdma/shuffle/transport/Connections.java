@@ -46,7 +46,7 @@ final class Connections implements CompletionHandler {
   }
 
   /** An iteration begins. */
-  void begin(long iterationNs) {
+  void beginIteration(long iterationNs) {
     nowNs = iterationNs;
   }
 
@@ -109,7 +109,7 @@ final class Connections implements CompletionHandler {
   }
 
   /** Destroys connections that are broken, at most this number; returns how many it was. */
-  int endBroken(int max) {
+  int destroyBroken(int max) {
     int ended = 0;
     while (ended < max && !broken.isEmpty()) {
       broken.poll().destroy();

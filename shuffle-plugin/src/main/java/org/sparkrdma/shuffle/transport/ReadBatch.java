@@ -214,9 +214,9 @@ final class ReadBatch {
   }
 
   /** The queue pair is destroyed: no READ writes memory any more. */
-  void end() {
+  void freeMemory() {
     for (int i = passedOn; i < blocks.size(); i++) {
-      blocks.get(i).end();
+      blocks.get(i).freeMemory();
     }
   }
 }

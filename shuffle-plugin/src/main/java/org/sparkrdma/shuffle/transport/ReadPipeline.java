@@ -158,7 +158,7 @@ final class ReadPipeline {
     BlockRead block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
-        block.end();
+        block.freeMemory();
       } else if (block.isLocated()) {
         block.deliver();
         connection.peer().resetQuarantine();
@@ -224,7 +224,7 @@ final class ReadPipeline {
   void onDestroyed() {
     context.inFlight().remove(this);
     giveBack(inFlightBytes);
-    batches.forEach(ReadBatch::end);
+    batches.forEach(ReadBatch::freeMemory);
     batches.clear();
   }
 }

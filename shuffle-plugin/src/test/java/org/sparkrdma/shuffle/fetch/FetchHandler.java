@@ -78,7 +78,7 @@ public interface FetchHandler {
   /** A request of a peer that is begun with nothing. */
   static FetchRequest request(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
     FetchRequest request = notBegun(peer.executorId(), blocks, handler);
-    request.begin(begun -> {}, peer);
+    request.fetchByRdma(begun -> {}, peer);
     return request;
   }
 
@@ -95,6 +95,6 @@ public interface FetchHandler {
       Endpoint standIn,
       List<BlockRange> blocks,
       FetchHandler handler) {
-    notBegun(executorId, blocks, handler).begin(transport, standIn);
+    notBegun(executorId, blocks, handler).fetchByRdma(transport, standIn);
   }
 }
