@@ -64,7 +64,7 @@ public final class HeldResources {
           new Rule(CHUNK, "org.sparkrdma.shuffle.transport.MessageBuffers", ALL, Owner.TASK),
           // The open chunk, in which the next block is placed. Others are of fetched blocks, each
           // of which has a reference to its chunks.
-          new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.SinkPool", 1, Owner.TASK),
+          new Rule(CHUNK, "org.sparkrdma.shuffle.fetch.ReceiveMemory", 1, Owner.TASK),
           new Rule("reference to a chunk", "", 0, Owner.TASK),
           new Rule("lease", "", 0, Owner.PEER));
 

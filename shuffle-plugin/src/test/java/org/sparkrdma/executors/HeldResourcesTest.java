@@ -11,7 +11,7 @@ import org.sparkrdma.executors.HeldResources.Leak;
 @Timeout(60)
 final class HeldResourcesTest {
   private static final String CHUNK = "chunk of a registered pool";
-  private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.SinkPool";
+  private static final String RECEIVE = "org.sparkrdma.shuffle.fetch.ReceiveMemory";
 
   @Test
   void shouldReportWhatBelongsToTasks() {

@@ -135,7 +135,7 @@ final class Agent implements Runnable {
     work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
     work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
-    context.sinks().check(nowNs);
+    context.receiveMemory().check(nowNs);
     work += context.inFlight().serve();
     work += attempts.connect(nowNs);
     work += connections.destroyBroken(QUEUE_PAIRS_AT_ONCE);
@@ -202,9 +202,9 @@ final class Agent implements Runnable {
       readPeers.dropUnused(nowNs);
       context.completions().trim();
       context.messageBuffers().trim();
-      context.sinks().markIdle();
+      context.receiveMemory().markIdle();
     }
-    context.sinks().trimIdle(REGIONS_AT_ONCE);
+    context.receiveMemory().trimIdle(REGIONS_AT_ONCE);
   }
 
   private void idle() {
@@ -225,7 +225,7 @@ final class Agent implements Runnable {
 
   private long sleepNs() {
     boolean soon =
-        connections.hasReleasing() || context.sinks().hasWaiters() || attempts.awaitsAttempt();
+        connections.hasReleasing() || context.receiveMemory().hasWaiters() || attempts.hasWaiters();
     long ownNs = soon ? SHORT_TICK_NS : connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }

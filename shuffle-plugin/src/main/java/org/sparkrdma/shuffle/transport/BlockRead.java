@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -23,12 +23,12 @@ import org.sparkrdma.shuffle.wire.Located;
  * </pre>
  *
  * <p>Each state has one container: the blocks that {@link LocateExchange} wants, the {@link
- * OutMessage} that names it, the queue of {@link SinkPool}, its {@link ReadBatch}. That has blocks
- * that an answer leaves out, too: they are located again with the release of its lease. A block
- * that fails while it is read is settled, but it stays in its batch until its READs are done or the
- * queue pair is destroyed: they write its memory. In no other state can a READ do that.
+ * OutMessage} that names it, the queue of {@link ReceiveMemory}, its {@link ReadBatch}. That has
+ * blocks that an answer leaves out, too: they are located again with the release of its lease. A
+ * block that fails while it is read is settled, but it stays in its batch until its READs are done
+ * or the queue pair is destroyed: they write its memory. In no other state can a READ do that.
  */
-final class BlockRead implements SinkPool.Waiter {
+final class BlockRead implements ReceiveMemory.Waiter {
   /** Where it is; see the class comment. */
   enum State {
     WANTED,

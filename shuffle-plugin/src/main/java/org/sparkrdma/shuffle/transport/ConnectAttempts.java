@@ -224,7 +224,7 @@ final class ConnectAttempts {
   }
 
   /** Whether a peer waits for an attempt. */
-  boolean awaitsAttempt() {
+  boolean hasWaiters() {
     return !toConnect.isEmpty();
   }
 }

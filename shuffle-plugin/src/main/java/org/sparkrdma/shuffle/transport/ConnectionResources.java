@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import org.sparkrdma.memory.OpenDevice;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
@@ -21,7 +21,7 @@ record ConnectionResources(
     Identity self,
     CompletionQueues completions,
     MessageBuffers messageBuffers,
-    SinkPool sinks,
+    ReceiveMemory receiveMemory,
     ReadsInFlight inFlight,
     ShuffleCounters counters,
     Connections connections) {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -298,7 +298,7 @@ final class LocateExchange {
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
     if (block.state() == BlockRead.State.WAITING) {
-      context.sinks().cancel(block);
+      context.receiveMemory().cancel(block);
     }
     block.leaveToTcp(reason, "peer answered " + kind);
   }
@@ -329,14 +329,14 @@ final class LocateExchange {
   /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
   private boolean tryTakeMemory(BlockRead block, long nowNs) {
     long bytes = located.blockBytes();
-    if (!context.sinks().canFit(bytes)) {
+    if (!context.receiveMemory().canFit(bytes)) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
-    FetchedBlock memory = context.sinks().tryTake(bytes);
+    FetchedBlock memory = context.receiveMemory().tryTake(bytes);
     if (memory == null) {
       block.onNoMemory(bytes, nowNs);
-      context.sinks().enqueue(block);
+      context.receiveMemory().enqueue(block);
       return false;
     }
     block.setMemory(memory, bytes);
@@ -434,7 +434,7 @@ final class LocateExchange {
   /** Its blocks that wait for memory. */
   private List<BlockRead> waiting() {
     List<BlockRead> own = new ArrayList<>();
-    for (SinkPool.Waiter waiter : context.sinks().waiters()) {
+    for (ReceiveMemory.Waiter waiter : context.receiveMemory().waiters()) {
       if (waiter instanceof BlockRead block && block.isOf(this)) {
         own.add(block);
       }
@@ -477,7 +477,7 @@ final class LocateExchange {
   /** The connection is broken: its blocks use TCP. Returns whether there are some. */
   boolean leaveToTcp(FallbackReason reason, String detail) {
     List<BlockRead> blocks = waiting();
-    blocks.forEach(context.sinks()::cancel);
+    blocks.forEach(context.receiveMemory()::cancel);
     for (OutMessage message : messages) {
       blocks.addAll(message.blocks() == null ? List.of() : Arrays.asList(message.blocks()));
     }

@@ -80,7 +80,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   }
 
   /** Creates the pool of receive memory, in which nothing is registered yet. */
-  RegisteredPool receiveMemory(OpenDevice on) {
+  RegisteredPool receivePool(OpenDevice on) {
     return new RegisteredPool(
         on,
         receiveAccess(on.device().info().transport()),

@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -53,7 +53,7 @@ public final class RdmaTransport implements StartedTransport {
   private static final int BACKLOG = 1_024;
 
   private final Consumer<String> onLost;
-  private final RegisteredPool receiveMemory;
+  private final RegisteredPool receivePool;
   private final AgentCommands commands;
   private final BlockServer server;
   private final ConnectionResources context;
@@ -152,10 +152,10 @@ public final class RdmaTransport implements StartedTransport {
     ProtectionDomain domain = device.allocateProtectionDomain();
     made.push(limit -> closeDomain(domain));
     OpenDevice on = new OpenDevice(device, domain, env.budget(), env.nanoClock());
-    receiveMemory = plan.receiveMemory(on);
-    made.push(limit -> receiveMemory.close());
-    SinkPool sinks = new SinkPool(receiveMemory, env.counters());
-    made.push(limit -> sinks.closeOpenChunk());
+    receivePool = plan.receivePool(on);
+    made.push(limit -> receivePool.close());
+    ReceiveMemory receiveMemory = new ReceiveMemory(receivePool, env.counters());
+    made.push(limit -> receiveMemory.closeOpenChunk());
     // Leases of slow peers leave half of the pool's maximum to this executor's readers.
     env.budget().reserve(plan.receiveBytes() / 2);
     MessageBuffers messageBuffers = new MessageBuffers(on, plan.maxBuffers());
@@ -181,7 +181,7 @@ public final class RdmaTransport implements StartedTransport {
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
             completions,
             messageBuffers,
-            sinks,
+            receiveMemory,
             new ReadsInFlight(plan.maxReadBytesInFlight()),
             env.counters(),
             new Connections(new OwnerThread()));
@@ -329,13 +329,13 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   private void closeDomain(ProtectionDomain domain) {
-    if (receiveMemory.chunksOut() == 0) {
+    if (receivePool.chunksOut() == 0) {
       domain.close();
     } else {
       LOG.info(
           "Transport stopped while Spark still reads chunks={} of receive memory; the protection"
               + " domain stays open",
-          receiveMemory.chunksOut());
+          receivePool.chunksOut());
     }
   }
 
@@ -356,6 +356,6 @@ public final class RdmaTransport implements StartedTransport {
 
   /** Bytes of registered receive memory. Used by tests. */
   long receiveBytes() {
-    return receiveMemory.registeredBytes();
+    return receivePool.registeredBytes();
   }
 }

@@ -63,18 +63,18 @@ class FetchRequestTest {
   private final TaskContextImpl task = TaskContext$.MODULE$.empty();
   private final List<ManagedBuffer> delivered = new ArrayList<>();
   private SoftPool soft;
-  private SinkPool sinks;
+  private ReceiveMemory receiveMemory;
 
   @BeforeEach
   void open() throws VerbsException {
     new Random(3).nextBytes(content);
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 16);
-    sinks = new SinkPool(soft.pool(), counters);
+    receiveMemory = new ReceiveMemory(soft.pool(), counters);
   }
 
   @AfterEach
   void closeWithoutLeaks() {
-    sinks.closeOpenChunk();
+    receiveMemory.closeOpenChunk();
     assertThat(soft.pool().chunksOut()).as("chunks still held").isZero();
     soft.close();
   }

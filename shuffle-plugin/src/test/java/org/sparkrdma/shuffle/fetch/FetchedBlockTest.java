@@ -27,18 +27,18 @@ class FetchedBlockTest {
   private final Random random = new Random(5);
   private SoftPool soft;
   private RegisteredPool pool;
-  private SinkPool sinks;
+  private ReceiveMemory receiveMemory;
 
   @BeforeEach
   void open() throws VerbsException {
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, CHUNK, CHUNKS);
     pool = soft.pool();
-    sinks = new SinkPool(pool, new ShuffleCounters());
+    receiveMemory = new ReceiveMemory(pool, new ShuffleCounters());
   }
 
   @AfterEach
   void close() {
-    sinks.closeOpenChunk();
+    receiveMemory.closeOpenChunk();
     soft.close();
   }
 
@@ -57,8 +57,8 @@ class FetchedBlockTest {
 
   @Test
   void shouldReadABlockOfSeveralChunksInEveryWay() throws IOException {
-    FetchedBlock small = sinks.tryTake(10);
-    FetchedBlock block = sinks.tryTake(BLOCK);
+    FetchedBlock small = receiveMemory.tryTake(10);
+    FetchedBlock block = receiveMemory.tryTake(BLOCK);
     byte[] content = fill(block);
     assertThat(block.count()).isEqualTo(3);
     assertThat(block.size()).isEqualTo(BLOCK);
@@ -85,8 +85,8 @@ class FetchedBlockTest {
 
   @Test
   void shouldGiveTheMemoryBackOnceWhenABlockIsReleasedTwice() {
-    FetchedBlock block = sinks.tryTake(CHUNK);
-    sinks.closeOpenChunk();
+    FetchedBlock block = receiveMemory.tryTake(CHUNK);
+    receiveMemory.closeOpenChunk();
     block.retain();
     block.release();
     assertThat(pool.chunksOut()).isEqualTo(1);

@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.NoFiles;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.links.AlteredSpark;
 import org.sparkrdma.shuffle.links.AlteredSpark.Change;
@@ -56,14 +56,14 @@ class RdmaBlockClientTest extends BlockClientFixture {
     FakeTransport before = transport;
     transport = new FakeTransport();
     try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
-      SinkPool sinks = new SinkPool(soft.pool(), counters);
-      FetchedBlock block = sinks.tryTake(11);
+      ReceiveMemory receiveMemory = new ReceiveMemory(soft.pool(), counters);
+      FetchedBlock block = receiveMemory.tryTake(11);
       block.addSum(3, 11, 1);
       block.retain();
       before.requests.get(0).onFetched(0, block);
       block.createInputStream().close();
       block.release();
-      sinks.closeOpenChunk();
+      receiveMemory.closeOpenChunk();
     }
     assertThat(before.informed).containsExactly("settled", "corrupt");
     assertThat(transport.informed).isEmpty();

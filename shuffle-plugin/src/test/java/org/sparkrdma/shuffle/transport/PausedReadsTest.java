@@ -13,7 +13,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.fetch.SinkPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -187,7 +187,7 @@ class PausedReadsTest {
     assertThat(slow.details()).containsOnly("READs did not complete in time");
   }
 
-  /** Each has progress, but too seldom is there room for bytes in flight; some READs of a block are posted. */
+  /** Each has progress, but bytes in flight rarely have room; some READs of a block are posted. */
   @Test
   void shouldSendReadsThatWereNeverPostedToTcpWithoutAFault() throws Exception {
     start(
@@ -269,8 +269,8 @@ class PausedReadsTest {
 
   /** Chunks of receive memory that blocks hold. */
   private int chunksOut() throws Exception {
-    all(SinkPool.class).forEach(SinkPool::closeOpenChunk);
-    return all(SinkPool.class).stream().mapToInt(SinkPool::chunksOut).sum();
+    all(ReceiveMemory.class).forEach(ReceiveMemory::closeOpenChunk);
+    return all(ReceiveMemory.class).stream().mapToInt(ReceiveMemory::chunksOut).sum();
   }
 
   /** Its queue pair is destroyed in the agent's next iteration. */
@@ -382,12 +382,12 @@ class PausedReadsTest {
     fabric.delayReads(from -> VirtualFabric.LOST);
     VirtualFetch fetch = fetch(executor(1), 8);
     fabric.run(20 * MS);
-    assertThat(all(SinkPool.class)).anyMatch(SinkPool::hasWaiters);
+    assertThat(all(ReceiveMemory.class)).anyMatch(ReceiveMemory::hasWaiters);
     assertThat(chunksOut()).isEqualTo(4);
 
     breakConnection();
     assertThat(fetch.failures()).containsOnly(Map.entry(FallbackReason.READ_ERROR, 8));
-    assertThat(all(SinkPool.class)).noneMatch(SinkPool::hasWaiters);
+    assertThat(all(ReceiveMemory.class)).noneMatch(ReceiveMemory::hasWaiters);
     assertThat(chunksOut()).as("before the queue pair is destroyed").isEqualTo(4);
     assertEnded();
   }

@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * once, or waits in one queue for at most a second; then it uses TCP. Small blocks share chunks.
  * Confined to the agent; any thread may release blocks.
  */
-public final class SinkPool {
+public final class ReceiveMemory {
   /** Maximum time that a block waits. */
   public static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -48,7 +48,7 @@ public final class SinkPool {
   }
 
   /** Takes chunks of the pool, which its creator closes. */
-  public SinkPool(RegisteredPool pool, ShuffleCounters counters) {
+  public ReceiveMemory(RegisteredPool pool, ShuffleCounters counters) {
     this.pool = pool;
     this.counters = counters;
   }
