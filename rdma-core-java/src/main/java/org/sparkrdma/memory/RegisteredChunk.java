@@ -10,7 +10,7 @@ import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.verbs.MemoryRegion;
 
 /**
- * A reference-counted piece of registered memory of a {@link RegisteredPool}.
+ * A reference-counted part of the registered memory of a {@link RegisteredPool}.
  *
  * <p>The pool gives it out with one reference. Each further reader retains and releases it; the
  * last release returns it to the pool. Counting is safe for any thread. The pool gives out the same

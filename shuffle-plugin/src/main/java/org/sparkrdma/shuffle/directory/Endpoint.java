@@ -6,7 +6,9 @@ import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 
 /**
- * The listener of an executor, and the secret that proves that a connection belongs to it.
+ * Where an executor listens for readers, and the secret that proves that a connection belongs to
+ * it. The executor publishes it to the driver with {@link DirectoryClient}; others find it in their
+ * {@link EndpointCache}.
  *
  * @param executorId Spark's id of the executor
  * @param host Spark's name of its host

@@ -15,6 +15,6 @@ public interface BlockTransport {
   /** All blocks of a request have a result. */
   default void onSettled(FetchRequest request) {}
 
-  /** READs of a request brought other bytes than TCP. */
+  /** READs of a request brought other bytes than TCP: their connection ends. */
   default void onCorruptData(FetchRequest request) {}
 }

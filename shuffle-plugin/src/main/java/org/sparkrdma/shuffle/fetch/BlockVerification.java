@@ -15,9 +15,10 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Verifies a block with its checksums where it is opened. When one differs, the block is fetched by
- * TCP, which decides: the recorded checksum may be wrong. Confined to the thread that opens the
- * block, which waits for TCP.
+ * Decides what happens to a block whose checksum is wrong: the task that opens the block fetches it
+ * over TCP, and waits. TCP's bytes are used, and decide who was wrong: the recorded checksum
+ * ({@link UnusableChecksums}), or the READ, whose connection then ends ({@link
+ * BlockTransport#onCorruptData}). Confined to the task's thread.
  */
 final class BlockVerification {
   /** Interval of checks whether a task that waits for TCP is killed. */

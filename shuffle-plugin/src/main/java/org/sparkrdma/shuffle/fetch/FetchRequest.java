@@ -11,8 +11,8 @@ import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * One call of Spark's fetcher: blocks of one peer. Each block is settled once: either it is
- * delivered to Spark's listener, or it is handed to the {@link Fallback}, which fetches it by TCP.
- * Safe for any thread; never calls Spark under its lock.
+ * delivered to Spark's listener ({@link #onFetched}), or it is left to TCP ({@link #leaveToTcp}),
+ * which the {@link Fallback} fetches. Safe for any thread; never calls Spark under its lock.
  */
 public final class FetchRequest {
   /** Fetches blocks by TCP: {@link FallbackThreads}, or a double in tests. */

@@ -11,9 +11,10 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Receive memory of an executor, first come, first served. A block gets memory for all its bytes at
- * once, or waits in one queue for at most a second; then it uses TCP. Small blocks share chunks.
- * Confined to the agent; any thread may release blocks.
+ * Decides which blocks get receive memory, first come, first served, within the limit of its pool:
+ * the setting {@code pool.max} and the share of pinned memory in {@code MemoryPlan.receiveBytes}. A
+ * block gets memory for all its bytes at once, or waits in one queue for at most a second; then it
+ * uses TCP. Small blocks share chunks. Confined to the agent; any thread may release blocks.
  */
 public final class ReceiveMemory {
   /** Maximum time that a block waits. */

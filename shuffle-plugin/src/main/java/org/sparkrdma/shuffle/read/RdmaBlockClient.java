@@ -32,12 +32,13 @@ import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * The block client of Spark's fetcher. One for a task, see {@link #forTask} and {@link
- * #forAllTasks}, fetches shuffle blocks by RDMA where possible; everything else, and all blocks for
- * others, through Spark's own client.
+ * The block client of Spark's fetcher, which decides which blocks are tried by RDMA: shuffle blocks
+ * of an executor whose endpoint is known, while RDMA is up, unless Spark wants them on disk. {@link
+ * FetchRequest} has what becomes of these; all others come over TCP without a try.
  *
- * <p>Where it is known at once that blocks use TCP, the task's thread calls Spark's client, as in
- * Spark. The runtime creates one for all tasks of an executor. Safe for any thread.
+ * <p>{@link #forTask} fetches for one reader, {@link #forAllTasks} for any of the executor; other
+ * callers get Spark's own client. Where it is known at once that blocks use TCP, the task's thread
+ * calls Spark's client, as in Spark. Created by the runtime. Safe for any thread.
  */
 public final class RdmaBlockClient extends BlockStoreClient {
   /** Finds where blocks are fetched. */

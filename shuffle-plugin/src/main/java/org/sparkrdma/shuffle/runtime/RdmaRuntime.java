@@ -43,8 +43,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
 
 /**
- * Owner of everything that one executor runs for RDMA: opens it, loses it with the device, and
- * opens it again.
+ * Owns everything that one executor runs for RDMA, and decides what follows when its device is
+ * lost: all of it is closed, the endpoint is withdrawn, and RDMA is started again.
  *
  * <p>Starts, checks and closes run on the control thread, so that neither a task nor Spark's
  * dispatcher waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.

@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.serve;
 
 /**
  * A range of a map output's data file in registered memory: a window of the file itself, or a copy.
- * Its cache owns it. Confined to the agent, but for {@link #load}.
+ * It is freed only when no lease and no LOCATE holds it: after its idle time or when its memory is
+ * needed ({@link BlockServer#doWork}, {@link FileWindows}, {@link CopyPool}), or when its shuffle
+ * is removed ({@link IndexCache#unregister}). Confined to the agent, but for {@link #load}.
  */
 abstract class CachedRange extends CacheEntry {
   private final CachedOutput output;

@@ -13,12 +13,12 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * All leases of all readers.
+ * All leases of all readers, and when each ends: when it is released, or when its peer is gone.
  *
- * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
- * otherwise a slow reader would READ another block's bytes with success. The connection of a peer
- * with an expired lease must end. The release of an expired lease has no effect. Confined to the
- * agent.
+ * <p>A deadline alone frees nothing: otherwise a slow reader would READ another block's bytes with
+ * success. So {@link #expire} only marks a stale lease, the connection of its peer must end then
+ * ({@link BlockServer#hasExpiredLease}), and {@link #onPeerGone} ends the lease when the queue pair
+ * is destroyed. The release of an expired lease has no effect. Confined to the agent.
  */
 final class Leases {
   /** Odd, so that ids repeat only after all 64-bit numbers. */

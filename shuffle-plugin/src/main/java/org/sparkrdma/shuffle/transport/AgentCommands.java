@@ -4,7 +4,10 @@ package org.sparkrdma.shuffle.transport;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkrdma.verbs.CompletionChannel;
 
-/** Commands of other threads to the agent, which they wake up. */
+/**
+ * Commands of other threads to the agent, which they wake up; its completion channel also wakes it
+ * for an event or a completion.
+ */
 final class AgentCommands {
   private final CompletionChannel channel;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();

@@ -14,7 +14,9 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.TransportType;
 
 /**
- * How a transport divides the memory that it may pin.
+ * Limits what a transport pins and has in flight: receive memory ({@link
+ * org.sparkrdma.shuffle.fetch.ReceiveMemory}), bytes of READs ({@link ReadsInFlight}), and buffers
+ * of messages ({@link MessageBuffers}).
  *
  * @param limitBytes limit of the budget
  */

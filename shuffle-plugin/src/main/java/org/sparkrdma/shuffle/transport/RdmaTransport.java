@@ -37,7 +37,9 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
+ * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device. When
+ * the device is lost, it leaves every open block to TCP at once and reports the loss to the
+ * runtime, which closes this and starts another one.
  *
  * <p>{@link #open} builds and starts it. {@link #close} answers every open block, closes every
  * connection and frees all memory, in verbs order. The device and the budget belong to the caller.

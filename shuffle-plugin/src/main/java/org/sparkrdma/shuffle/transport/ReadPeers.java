@@ -116,7 +116,7 @@ final class ReadPeers {
     }
   }
 
-  /** Data of a peer differs from what TCP brings: its connection is at fault. */
+  /** Data of a peer differs from what TCP brings: its connection is at fault, and ends. */
   void onCorruptData(long incarnation) {
     ReadConnection connection = established.get(incarnation);
     if (connection != null) {

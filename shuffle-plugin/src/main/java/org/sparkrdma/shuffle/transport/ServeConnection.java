@@ -303,7 +303,10 @@ final class ServeConnection extends RdmaConnection {
     return !isUsable() || openCalls > 0 || !deferred.isEmpty();
   }
 
-  /** A connection of which a lease is open stays, because READs need nothing of this process. */
+  /**
+   * A connection of which a lease is open stays, because READs need nothing of this process, until
+   * the lease has expired.
+   */
   @Override
   void onTick(long nowNs) {
     if (!isUsable()) {

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The types of messages, the release of leases and the refusal of a set-up; {@link SetupMessages},
- * {@link Locate} and {@link Located} have their own classes. All fields little-endian; the first
- * byte of each message is its type. Stateless.
+ * The types of messages, and the layouts of the release of leases and of the refusal of a set-up;
+ * {@link SetupMessages}, {@link Locate} and {@link Located} have those of the others. All fields
+ * little-endian; the first byte of each message is its type. Stateless.
  *
  * <pre>
  *  RELEASE, 8 bytes and the leases         RELEASED, 8 bytes

@@ -4,8 +4,8 @@ package org.apache.spark.shuffle.rdma;
 import org.apache.spark.SparkConf;
 
 /**
- * SparkRDMA's name of the shuffle manager, so that its users need not change {@code
- * spark.shuffle.manager}. Adds nothing to the class that it extends.
+ * SparkRDMA's name of {@link org.sparkrdma.shuffle.RdmaShuffleManager}, which has all of the code:
+ * an alias, so that its users need not change {@code spark.shuffle.manager}.
  *
  * <p>In Spark's package because SparkRDMA's class was.
  */
