@@ -26,26 +26,23 @@ final class CheckSkips {
 
   private static final List<String> REPORTS = List.of("surefire-reports", "failsafe-reports");
 
-  /** A pattern for class and name of a test, and the required beginning of the reason of its skip. */
-  private record Allowed(String test, String reason) {
-    static Allowed parse(String line) {
+  /**
+   * A skipped test: its class and name, and the reason. One that is allowed has a pattern, and the beginning of the reason.
+   */
+  private record Skip(String test, String reason) {
+    static Skip parse(String line) {
       String[] parts = line.split(" \\| ", 2);
       if (parts.length != 2 || parts[1].isBlank()) {
         throw new IllegalArgumentException("neither a comment nor TEST | REASON: " + line);
       }
-      return new Allowed(parts[0].strip(), parts[1].strip());
+      return new Skip(parts[0].strip(), withoutPrefix(parts[1]));
     }
 
-    boolean allows(Skipped skipped) {
-      StringBuilder pattern = new StringBuilder();
-      for (String literal : test.split("\\*", -1)) {
-        pattern.append(pattern.isEmpty() ? "" : ".*").append(Pattern.quote(literal));
-      }
-      return skipped.test().matches(pattern.toString()) && skipped.reason().startsWith(reason);
+    boolean allows(Skip skipped) {
+      String pattern = "\\Q" + test.replace("*", "\\E.*\\Q") + "\\E";
+      return skipped.test.matches(pattern) && skipped.reason.startsWith(reason);
     }
-  }
 
-  private record Skipped(String test, String reason) {
     /** KIND OF TEST: install PACKAGE. */
     Matcher missingPackage() {
       return MISSING.matcher(reason);
@@ -53,14 +50,14 @@ final class CheckSkips {
   }
 
   public static void main(String[] arguments) throws Exception {
-    List<Allowed> allowed =
+    List<Skip> allowed =
         Files.readAllLines(Path.of(arguments[0])).stream()
             .filter(line -> !line.isBlank() && !line.startsWith("#"))
-            .map(Allowed::parse)
+            .map(Skip::parse)
             .toList();
     boolean installed = Boolean.parseBoolean(arguments[2]);
-    List<Skipped> skipped = skippedIn(Path.of(arguments[1]));
-    List<Skipped> objections =
+    List<Skip> skipped = skippedIn(Path.of(arguments[1]));
+    List<Skip> objections =
         skipped.stream()
             .filter(test -> installed || !test.missingPackage().matches())
             .filter(test -> allowed.stream().noneMatch(a -> a.allows(test)))
@@ -80,7 +77,7 @@ final class CheckSkips {
     TreeSet<String> missing = new TreeSet<>();
     try (DirectoryStream<Path> modules = Files.newDirectoryStream(project, Files::isDirectory)) {
       for (Path module : modules) {
-        for (Skipped test : skippedIn(module.resolve("target"))) {
+        for (Skip test : skippedIn(module.resolve("target"))) {
           Matcher reason = test.missingPackage();
           if (reason.matches()) {
             missing.add(reason.group(1));
@@ -94,49 +91,42 @@ final class CheckSkips {
     }
   }
 
-  private static List<Skipped> skippedIn(Path target) throws Exception {
-    List<Skipped> skipped = new ArrayList<>();
+  private static List<Skip> skippedIn(Path target) throws Exception {
+    List<Skip> skipped = new ArrayList<>();
     for (String reports : REPORTS) {
       collect(target.resolve(reports), skipped);
     }
     return skipped;
   }
 
-  private static void collect(Path directory, List<Skipped> skipped) throws Exception {
+  private static void collect(Path directory, List<Skip> skipped) throws Exception {
     if (!Files.isDirectory(directory)) {
       return;
     }
-    try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "TEST-*.xml")) {
+    try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "{TEST-*.xml,*-skips.txt}")) {
       for (Path report : reports) {
-        skipped.addAll(read(report));
-      }
-    }
-    // Of tests that ran elsewhere, such as in a guest: lines like those of the list.
-    try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "*-skips.txt")) {
-      for (Path report : reports) {
-        for (String line : Files.readAllLines(report)) {
-          String[] parts = line.split(" \\| ", 2);
-          skipped.add(new Skipped(parts[0], withoutPrefix(parts[1])));
-        }
+        // Of tests that ran elsewhere, such as in a guest: lines like those of the list.
+        boolean isList = report.toString().endsWith(".txt");
+        skipped.addAll(isList ? Files.readAllLines(report).stream().map(Skip::parse).toList() : read(report));
       }
     }
   }
 
-  private static List<Skipped> read(Path report) throws Exception {
-    List<Skipped> skipped = new ArrayList<>();
+  private static List<Skip> read(Path report) throws Exception {
+    List<Skip> skipped = new ArrayList<>();
     Element suite =
         DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(report.toFile()).getDocumentElement();
     NodeList cases = suite.getElementsByTagName("testcase");
     if (cases.getLength() == 0) {
       // An assumption before all tests of a class failed: Surefire reports neither the tests nor the reason.
-      skipped.add(new Skipped(suite.getAttribute("name") + "#*", "skipped as a whole, for a reason that is not reported"));
+      skipped.add(new Skip(suite.getAttribute("name") + "#*", "skipped as a whole, for a reason that is not reported"));
     }
     for (int i = 0; i < cases.getLength(); i++) {
       Element test = (Element) cases.item(i);
       NodeList marks = test.getElementsByTagName("skipped");
       if (marks.getLength() > 0) {
         String name = test.getAttribute("classname") + "#" + test.getAttribute("name");
-        skipped.add(new Skipped(name, reason((Element) marks.item(0))));
+        skipped.add(new Skip(name, reason((Element) marks.item(0))));
       }
     }
     return skipped;
