@@ -14,8 +14,6 @@ import org.sparkrdma.shuffle.metrics.Figure;
  * docs/metrics.md. Safe for any thread.
  */
 final class ApplicationMetricsSource implements Source {
-  private static final String NAME = "rdma.application";
-
   private final MetricRegistry registry = new MetricRegistry();
   private final Supplier<ApplicationTotals> totals;
 
@@ -61,7 +59,7 @@ final class ApplicationMetricsSource implements Source {
 
   @Override
   public String sourceName() {
-    return NAME;
+    return "rdma.application";
   }
 
   @Override

@@ -33,8 +33,6 @@ final class ExecutorFigures {
   /** The last report about stages, by the number of {@link StageReads#list}. */
   private transient Map<Long, BytesByPath> stageReports = Map.of();
 
-  ExecutorFigures() {}
-
   /**
    * Takes over reported values; the others stay. The highest number of pinned bytes does not fall
    * when RDMA starts again and counts from 0.

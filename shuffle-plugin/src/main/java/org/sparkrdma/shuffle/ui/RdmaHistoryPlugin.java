@@ -33,9 +33,6 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
   private static final ObjectMapper MAPPER =
       new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
-  /** Called by Spark. */
-  public RdmaHistoryPlugin() {}
-
   @Override
   @SuppressWarnings("unchecked")
   public Seq<SparkListener> createListeners(SparkConf conf, ElementTrackingStore store) {
@@ -113,7 +110,7 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
 
     private void add(RdmaShuffleEvent event) {
       event.notes.forEach(figures::note);
-      if (event.hasLaterSchema()) {
+      if (event.schema > RdmaShuffleEvent.SCHEMA) {
         figures.note(
             "a later version of the plug-in wrote this log; what this version does not know is not"
                 + " shown");

@@ -37,8 +37,10 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   /** Changes when an earlier reader would misread the event. */
   static final int SCHEMA = 1;
 
-  /** Version of the event's meaning. */
-  @JsonProperty private final int schema;
+  /**
+   * Version of the event's meaning; larger than {@link #SCHEMA} of a later version of the plug-in.
+   */
+  @JsonProperty final int schema;
 
   /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
   @JsonProperty final long timeMs;
@@ -196,13 +198,5 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
                     one.remote(),
                     one.local()))
         .toList();
-  }
-
-  /**
-   * Whether a later version of the plug-in wrote this, with a meaning that is not known here. No
-   * name of a property: Jackson would write it.
-   */
-  boolean hasLaterSchema() {
-    return schema > SCHEMA;
   }
 }

@@ -20,14 +20,13 @@ import scala.xml.Unparsed;
  * org.sparkrdma.shuffle.spark.ui.UiSupport}). Called by the threads of the server.
  */
 final class RdmaTab extends SparkUITab {
-  private static final String PREFIX = "rdma-shuffle";
   private static final String TITLE = "RDMA shuffle";
 
   private final AppStatusStore store;
   private final ApplicationFigures figures;
 
   private RdmaTab(SparkUI ui, ApplicationFigures figures) {
-    super(ui, PREFIX);
+    super(ui, "rdma-shuffle");
     this.store = ui.store();
     this.figures = figures;
     attachPage(new Page());
@@ -65,20 +64,20 @@ final class RdmaTab extends SparkUITab {
     }
 
     /** What Spark's store has of a stage; it forgets the earliest. */
-    private SparkStage stage(HttpServletRequest request, int stageId) {
+    private PageContent.SparkStage stage(HttpServletRequest request, int stageId) {
       try {
         StageData stage = store.lastStageAttempt(stageId);
         long waitMs = stage.shuffleFetchWaitTime();
         String share = Html.percent(waitMs, stage.executorRunTime());
         String page = "/stages/stage/?id=" + stageId + "&attempt=" + stage.attemptId();
         String url = frame.url(request, RdmaTab.this, page);
-        return new SparkStage(
+        return new PageContent.SparkStage(
             "<a href=\"" + Html.escape(url) + "\">" + stageId + "</a>",
             stage.name(),
             waitMs,
             Html.unbroken(String.format(Locale.ROOT, "%.1f s (%s)", waitMs / 1e3, share)));
       } catch (NoSuchElementException e) {
-        return new SparkStage("" + stageId, "", -1, "");
+        return new PageContent.SparkStage("" + stageId, "", -1, "");
       }
     }
   }

@@ -16,7 +16,4 @@ public final class StoredFigures {
 
   /** The figures as JSON. */
   public String json;
-
-  /** Called by Spark when it reads a store. */
-  public StoredFigures() {}
 }

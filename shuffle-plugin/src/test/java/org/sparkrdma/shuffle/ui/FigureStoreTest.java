@@ -94,7 +94,7 @@ class FigureStoreTest {
   }
 
   private static String page(ApplicationFigures figures) {
-    SparkStage forgotten = new SparkStage("", "", -1, "");
+    PageContent.SparkStage forgotten = new PageContent.SparkStage("", "", -1, "");
     return new PageContent(figures.snapshot(), figures.totals(), id -> forgotten, false).html();
   }
 }

@@ -106,7 +106,9 @@ class PageContentTest {
     return new PageContent(
             figures.snapshot(),
             figures.totals(),
-            id -> new SparkStage("<a href=\"s\">" + id + "</a>", stageName, 2_000, "2 s (7 %)"),
+            id ->
+                new PageContent.SparkStage(
+                    "<a href=\"s\">" + id + "</a>", stageName, 2_000, "2 s (7 %)"),
             all)
         .html()
         .replace('\u00a0', ' ');

@@ -22,9 +22,6 @@ public final class PageFrame {
           .findFirst()
           .orElseThrow(() -> new IllegalStateException("no frame for pages in this Spark"));
 
-  /** Finds Spark's method. */
-  public PageFrame() {}
-
   /** Address of a page of the same application, behind any proxy. */
   public String url(HttpServletRequest request, SparkUITab tab, String page) {
     return UIUtils.prependBaseUri(request, tab.basePath(), page);
