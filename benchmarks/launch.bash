@@ -244,6 +244,6 @@ launch() {
   local options=(--project "$project")
   [[ " $* " == *" --work-dir"* ]] || options+=(--work-dir "$project/.$program")
   is_built || build
-  exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" org.sparkrdma.launch.ClusterCommand "$command_class" \
+  exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" org.sparkrdma.launch.Launcher "$command_class" \
     "${options[@]}" "$@"
 }

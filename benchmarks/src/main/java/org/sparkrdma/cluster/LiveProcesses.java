@@ -2,7 +2,6 @@
 package org.sparkrdma.cluster;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -20,23 +19,23 @@ public final class LiveProcesses implements AutoCloseable {
   private static final Duration END_GRACE = Duration.ofSeconds(10);
   private static final long POLL_INTERVAL_NS = 50_000_000;
 
-  private final List<ClusterProcess> running = new ArrayList<>();
+  private final List<Process> running = new ArrayList<>();
   private boolean closed;
 
-  /** Starts a process whose standard error goes to {@code log}. */
-  public synchronized ClusterProcess start(ProcessBuilder builder, Path log) throws IOException {
+  /** Starts a process. */
+  public synchronized Process start(ProcessBuilder builder) throws IOException {
     if (closed) {
       throw new IllegalStateException("closed: no process is started any more");
     }
-    ClusterProcess started = new ClusterProcess(builder.redirectError(log.toFile()).start(), log);
+    Process started = builder.start();
     running.add(started);
     return started;
   }
 
   /** Ends this process and its descendants; a no-op when it was ended before. */
-  public synchronized void end(ClusterProcess process) {
+  public synchronized void end(Process process) {
     if (running.remove(process)) {
-      end(List.of(process.process().toHandle()), END_GRACE);
+      end(List.of(process.toHandle()), END_GRACE);
     }
   }
 
@@ -44,19 +43,19 @@ public final class LiveProcesses implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    end(running.stream().map(ClusterProcess::process).map(Process::toHandle).toList(), END_GRACE);
+    end(running.stream().map(Process::toHandle).toList(), END_GRACE);
     running.clear();
   }
 
   /**
-   * Removes a hook that is not needed any more; returns false when the JVM is ending already, and
-   * runs it.
+   * Removes a hook that is not needed any more. Waits for the end of the JVM when that runs its
+   * hooks already: what fails from then on fails because of the signal.
    */
-  public static boolean tryRemove(Thread shutdownHook) {
+  public static void remove(Thread shutdownHook) throws InterruptedException {
     try {
-      return Runtime.getRuntime().removeShutdownHook(shutdownHook);
+      Runtime.getRuntime().removeShutdownHook(shutdownHook);
     } catch (IllegalStateException e) {
-      return false;
+      Thread.currentThread().join();
     }
   }
 
@@ -85,13 +84,5 @@ public final class LiveProcesses implements AutoCloseable {
 
   private static boolean anyAlive(Collection<ProcessHandle> handles) {
     return handles.stream().anyMatch(ProcessHandle::isAlive);
-  }
-
-  /** One of the cluster's processes and the file its log goes to. Safe for any thread. */
-  public record ClusterProcess(Process process, Path log) {
-    /** Asks the system, because {@link Process} is informed of the end by a thread, later. */
-    boolean isAlive() {
-      return process.toHandle().isAlive();
-    }
   }
 }

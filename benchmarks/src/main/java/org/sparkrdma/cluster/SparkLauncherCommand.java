@@ -3,7 +3,6 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,43 +18,31 @@ import java.util.Map;
 record SparkLauncherCommand(Path sparkHome, Path javaHome) {
   private static final String LAUNCHER = "org.apache.spark.launcher.Main";
 
-  /** A process of Spark's class {@code mainClass}, ready to start, with its environment set. */
-  ProcessBuilder prepare(String mainClass, List<String> arguments, Map<String, String> variables)
+  /**
+   * A process of Spark's class {@code mainClass}, ready to start, with its environment set.
+   *
+   * @param log for its standard error
+   */
+  ProcessBuilder prepare(
+      String mainClass, List<String> arguments, Map<String, String> variables, Path log)
       throws IOException, LaunchException {
-    List<String> launcher =
-        new ArrayList<>(
-            List.of(
-                javaHome.resolve("bin/java").toString(),
-                "-Xmx128m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                sparkHome.resolve("jars") + "/*",
-                LAUNCHER,
-                mainClass));
+    String java = javaHome.resolve("bin/java").toString();
+    List<String> launcher = new ArrayList<>(List.of(java, "-Xmx128m", "-XX:TieredStopAtLevel=1"));
+    launcher.addAll(List.of("-cp", sparkHome.resolve("jars") + "/*", LAUNCHER, mainClass));
     launcher.addAll(arguments);
-    Path errors = Files.createTempFile("spark-launcher", ".err");
-    try {
-      ProcessBuilder builder = new ProcessBuilder(launcher).redirectError(errors.toFile());
-      setEnvironment(builder, variables);
-      Process process = builder.start();
-      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      // Each word ends with a NUL; the first one is empty, and a newline follows it.
-      int start = output.indexOf("\0\n");
-      if (start < 0) {
-        throw new LaunchException(
-            "Spark's launcher gave no command for %s: %s"
-                .formatted(mainClass, Files.readString(errors).strip()));
-      }
-      ProcessBuilder prepared = new ProcessBuilder(output.substring(start + 2).split("\0"));
-      setEnvironment(prepared, variables);
-      return prepared;
-    } finally {
-      Files.delete(errors);
+    ProcessBuilder builder = new ProcessBuilder(launcher).redirectError(log.toFile());
+    setEnvironment(builder.environment(), variables);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    // Each word ends with a NUL; the first one is empty, and a newline follows it.
+    int start = output.indexOf("\0\n");
+    if (start < 0) {
+      throw new LaunchException("Spark's launcher gave no command for " + mainClass, log);
     }
+    return builder.command(output.substring(start + 2).split("\0"));
   }
 
-  private void setEnvironment(ProcessBuilder builder, Map<String, String> variables) {
-    Map<String, String> environment = builder.environment();
+  private void setEnvironment(Map<String, String> environment, Map<String, String> variables) {
     environment.keySet().removeIf(name -> name.startsWith("SPARK_") || name.startsWith("HADOOP_"));
     environment.put("JAVA_HOME", javaHome.toString());
     environment.put("SPARK_HOME", sparkHome.toString());

@@ -4,8 +4,8 @@ package org.sparkrdma.cluster;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.sparkrdma.cluster.LiveProcesses.ClusterProcess;
 
 /**
  * A running Master and its Workers.
@@ -33,7 +32,6 @@ public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final long REGISTRATION_POLL_MS = 200;
   private static final long LIVENESS_POLL_MS = 1_000;
-  private static final int PAGE_TIMEOUT_MS = 5_000;
   private static final int LOWEST_PORT = 12_000;
   private static final int HIGHEST_PORT = 32_767;
   private static final int PORT_TRIES = 100;
@@ -46,9 +44,8 @@ public final class StandaloneCluster implements AutoCloseable {
   private final Map<String, String> variables;
   private final SparkLauncherCommand launcher;
   private final LiveProcesses processes = new LiveProcesses();
-  private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
-  private final List<ClusterProcess> workers = new ArrayList<>();
-  private ClusterProcess master;
+  private final List<Process> workers = new ArrayList<>();
+  private Process master;
 
   private StandaloneCluster(ClusterSettings settings) throws IOException {
     this.settings = settings;
@@ -57,7 +54,7 @@ public final class StandaloneCluster implements AutoCloseable {
     shuffleServicePort = freePort();
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     Path shuffle = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
-    variables = Map.of("SPARK_LOCAL_DIRS", shuffle.toString());
+    variables = Map.of("SPARK_LOCAL_DIRS", shuffle.toString(), "SPARK_DAEMON_MEMORY", "256m");
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
   }
 
@@ -70,7 +67,8 @@ public final class StandaloneCluster implements AutoCloseable {
   public static StandaloneCluster start(ClusterSettings settings)
       throws LaunchException, IOException, InterruptedException {
     StandaloneCluster cluster = new StandaloneCluster(settings);
-    Runtime.getRuntime().addShutdownHook(cluster.shutdownHook);
+    Thread endHook = new Thread(cluster.processes::close, "end-spark-cluster");
+    Runtime.getRuntime().addShutdownHook(endHook);
     try {
       cluster.startProcesses();
       return cluster;
@@ -91,46 +89,36 @@ public final class StandaloneCluster implements AutoCloseable {
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
 
-  private ClusterProcess startMaster() throws LaunchException, IOException {
+  private Process startMaster() throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--port", Integer.toString(masterPort)));
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
     // Without retries: the Workers cannot find a Master on another port.
     String options = "-Dspark.master.rest.enabled=false -Dspark.port.maxRetries=0";
-    return startDaemon(
-        "master", DEPLOY + "master.Master", arguments, Map.of("SPARK_MASTER_OPTS", options));
+    return startDaemon("master", "master.Master", arguments, options);
   }
 
-  private ClusterProcess startWorker(String name) throws LaunchException, IOException {
+  private Process startWorker(String name) throws LaunchException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--cores", Integer.toString(settings.cores())));
     arguments.addAll(List.of("--memory", settings.memoryMib() + "m"));
     arguments.addAll(List.of("--webui-port", "0"));
     arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
     arguments.add(masterUrl());
-    String options =
-        settings.workers() > 1
-            ? ""
-            : "-XX:+AlwaysPreTouch -Xms256m -Dspark.shuffle.service.enabled=true"
-                + " -Dspark.shuffle.service.port="
-                + shuffleServicePort;
-    return startDaemon(
-        name, DEPLOY + "worker.Worker", arguments, Map.of("SPARK_WORKER_OPTS", options));
+    String service =
+        "-XX:+AlwaysPreTouch -Xms256m -Dspark.shuffle.service.enabled=true"
+            + " -Dspark.shuffle.service.port=";
+    String options = settings.workers() > 1 ? "" : service + shuffleServicePort;
+    return startDaemon(name, "worker.Worker", arguments, options);
   }
 
-  private ClusterProcess startDaemon(
-      String name, String mainClass, List<String> arguments, Map<String, String> more)
+  private Process startDaemon(
+      String name, String mainClass, List<String> arguments, String javaOptions)
       throws LaunchException, IOException {
     Map<String, String> all = new HashMap<>(variables);
-    all.put("SPARK_DAEMON_MEMORY", "256m");
-    all.putAll(more);
-    ProcessBuilder builder = launcher.prepare(mainClass, arguments, all);
-    builder.redirectOutput(log(name, "out").toFile());
-    return processes.start(builder, log(name, "log"));
-  }
-
-  private Path log(String name, String suffix) {
-    return logDirectory.resolve(name + "." + suffix);
+    all.put("SPARK_DAEMON_JAVA_OPTS", javaOptions);
+    ProcessBuilder builder = launcher.prepare(DEPLOY + mainClass, arguments, all, log(name));
+    return processes.start(builder.redirectOutput(logDirectory.resolve(name + ".out").toFile()));
   }
 
   private void awaitAliveWorkers(int wanted, long deadlineNs)
@@ -140,50 +128,53 @@ public final class StandaloneCluster implements AutoCloseable {
       if (System.nanoTime() > deadlineNs) {
         throw new LaunchException(
             "the Spark cluster was not complete within " + START_TIMEOUT.toSeconds() + " s",
-            master.log());
+            log("master"));
       }
-      master.process().waitFor(REGISTRATION_POLL_MS, TimeUnit.MILLISECONDS);
+      master.waitFor(REGISTRATION_POLL_MS, TimeUnit.MILLISECONDS);
     }
   }
 
+  /** Asks the system, because {@link Process} is informed of the end by a thread, later. */
   private void failUnlessUsable() throws LaunchException {
-    if (!master.isAlive()) {
-      throw new LaunchException("Spark's Master has ended unexpectedly", master.log());
+    if (!master.toHandle().isAlive()) {
+      throw new LaunchException("Spark's Master has ended unexpectedly", log("master"));
     }
-    if (!workers.isEmpty() && workers.stream().noneMatch(ClusterProcess::isAlive)) {
-      throw new LaunchException("Spark's Workers have ended unexpectedly", workers.get(0).log());
+    if (!workers.isEmpty() && workers.stream().noneMatch(each -> each.toHandle().isAlive())) {
+      throw new LaunchException("Spark's Workers have ended unexpectedly", log("worker-1"));
     }
   }
 
   /**
    * Runs an application in client mode and returns at its end.
    *
+   * @param name name of the application's log files; short, without spaces
+   * @param arguments of SparkSubmit, without the master
    * @param onLine is given each line of the driver's standard output, on a thread of its own; the
-   *     standard error goes to {@link #driverLog}
+   *     standard error goes to {@link #log}
    * @return the exit code of the driver
    * @throws LaunchException if the cluster ends before the application
    */
-  public int run(Application application, Consumer<String> onLine)
+  public int run(String name, List<String> arguments, Consumer<String> onLine)
       throws LaunchException, IOException, InterruptedException {
-    ProcessBuilder builder =
-        launcher.prepare(
-            DEPLOY + "SparkSubmit", application.submitArguments(masterUrl()), variables);
-    ClusterProcess driver = processes.start(builder, driverLog(application.name()));
+    List<String> all = new ArrayList<>(List.of("--master", masterUrl()));
+    all.addAll(arguments);
+    Process driver =
+        processes.start(launcher.prepare(DEPLOY + "SparkSubmit", all, variables, log(name)));
     try {
-      Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());
+      Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + name);
       reader.start();
-      while (!driver.process().waitFor(LIVENESS_POLL_MS, TimeUnit.MILLISECONDS)) {
+      while (!driver.waitFor(LIVENESS_POLL_MS, TimeUnit.MILLISECONDS)) {
         failUnlessUsable();
       }
       reader.join();
-      return driver.process().exitValue();
+      return driver.exitValue();
     } finally {
       processes.end(driver);
     }
   }
 
-  private static void readLines(ClusterProcess driver, Consumer<String> onLine) {
-    try (BufferedReader lines = driver.process().inputReader()) {
+  private static void readLines(Process driver, Consumer<String> onLine) {
+    try (BufferedReader lines = driver.inputReader()) {
       lines.lines().forEach(onLine);
     } catch (IOException | UncheckedIOException e) {
       // The pipe breaks when this process ends the driver: no output follows.
@@ -191,9 +182,9 @@ public final class StandaloneCluster implements AutoCloseable {
     }
   }
 
-  /** File with the standard error of an application's driver, which is Spark's log. */
-  public Path driverLog(String application) {
-    return log(application, "log");
+  /** File with the standard error of an application's driver or a daemon, which is Spark's log. */
+  public Path log(String name) {
+    return logDirectory.resolve(name + ".log");
   }
 
   /** The address that applications are submitted to. */
@@ -213,26 +204,19 @@ public final class StandaloneCluster implements AutoCloseable {
 
   /** The running executors of all Workers; those of one Worker in the order of their start. */
   public List<ProcessHandle> executors() {
-    return workers.stream().flatMap(worker -> worker.process().children().sorted()).toList();
+    return workers.stream().flatMap(worker -> worker.children().sorted()).toList();
   }
 
   /** Ends every process of the cluster, executors included, and returns when none is left. */
   @Override
   public void close() {
     processes.close();
-    LiveProcesses.tryRemove(shutdownHook);
   }
 
   /** Number of Workers that the Master's web page counts as alive; -1 without an answer. */
   private int aliveWorkers() {
-    try {
-      var connection =
-          (HttpURLConnection) URI.create(masterUiUrl() + "/json/").toURL().openConnection();
-      connection.setConnectTimeout(PAGE_TIMEOUT_MS);
-      connection.setReadTimeout(PAGE_TIMEOUT_MS);
-      try (var body = connection.getInputStream()) {
-        return new ObjectMapper().readTree(body).path("aliveworkers").asInt(-1);
-      }
+    try (InputStream page = URI.create(masterUiUrl() + "/json/").toURL().openStream()) {
+      return new ObjectMapper().readTree(page).path("aliveworkers").asInt(-1);
     } catch (IOException e) {
       return -1;
     }
@@ -256,39 +240,5 @@ public final class StandaloneCluster implements AutoCloseable {
       }
     }
     throw new UncheckedIOException("no free port on " + HOST, last);
-  }
-
-  /**
-   * The arguments of one spark-submit.
-   *
-   * @param name name of the application and of its log files; short, without spaces
-   * @param mainClass the class with {@code main}
-   * @param jar the application's jar
-   * @param jars libraries of the application that Spark does not ship, for {@code --jars}
-   * @param driverMemoryMb heap of the driver in MiB
-   * @param conf Spark properties, as given by {@code --conf}
-   * @param arguments for {@code main}
-   */
-  public record Application(
-      String name,
-      String mainClass,
-      Path jar,
-      List<Path> jars,
-      int driverMemoryMb,
-      Map<String, String> conf,
-      List<String> arguments) {
-
-    /** The arguments of SparkSubmit for this application on the given master. */
-    List<String> submitArguments(String masterUrl) {
-      List<String> all = new ArrayList<>(List.of("--master", masterUrl));
-      all.addAll(List.of("--driver-memory", driverMemoryMb + "m"));
-      conf.forEach((key, value) -> all.addAll(List.of("--conf", key + "=" + value)));
-      if (!jars.isEmpty()) {
-        all.addAll(List.of("--jars", String.join(",", jars.stream().map(Path::toString).toList())));
-      }
-      all.addAll(List.of("--class", mainClass, jar.toString()));
-      all.addAll(arguments);
-      return all;
-    }
   }
 }

@@ -4,7 +4,6 @@ package org.sparkrdma.launch;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * An amount of data as users write it: {@code 64k}, {@code 256m}, {@code 1g}; units are powers of
@@ -16,21 +15,17 @@ public record DataSize(long bytes) {
   private static final long KIB = 1L << 10;
 
   /**
-   * @throws IllegalArgumentException in one sentence, if the text is no size of at least 1k
+   * @throws MisuseException in one sentence, if the text is no size of at least 1k
    */
   public static DataSize parse(String text) {
     Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
     if (!matcher.matches() || Long.parseLong(matcher.group(1)) == 0) {
-      throw new IllegalArgumentException(
+      throw new MisuseException(
           "'%s' is not a size: give a whole number of k, m, g or t, at least 1, such as 256m"
               .formatted(text));
     }
     long unit = KIB << (10 * UNITS.indexOf(matcher.group(2)));
-    try {
-      return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
-    } catch (ArithmeticException e) {
-      throw new IllegalArgumentException("'%s' is too large".formatted(text), e);
-    }
+    return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
   }
 
   /** The text for {@link #parse}: a whole number of the largest possible unit. */
@@ -58,14 +53,5 @@ public record DataSize(long bytes) {
     return (number.endsWith(".0") ? number.substring(0, number.length() - 2) : number)
         + " "
         + units[unit];
-  }
-
-  /** Parses an option of the command line, same as {@link #parse}. */
-  static DataSize ofOption(String value) {
-    try {
-      return parse(value);
-    } catch (IllegalArgumentException e) {
-      throw new TypeConversionException(e.getMessage());
-    }
   }
 }

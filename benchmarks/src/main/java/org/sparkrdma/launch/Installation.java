@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import org.sparkrdma.cluster.LaunchException;
 
 /** Paths of the build's results below the project's directory. */
 public record Installation(Path project) {
@@ -22,27 +16,12 @@ public record Installation(Path project) {
   }
 
   /** The jar with the jobs. */
-  public Path jobs() throws LaunchException {
-    Path jar = project.resolve("benchmarks/target/benchmarks.jar");
-    if (!Files.isRegularFile(jar)) {
-      throw new LaunchException("not built: file=" + jar);
-    }
-    return jar;
+  public Path jobs() {
+    return project.resolve("benchmarks/target/benchmarks.jar");
   }
 
-  /** Jars to send to the executors: the plug-in and the libraries of the jobs. */
-  public List<Path> jarsToShip() throws IOException {
-    List<Path> jars = new ArrayList<>(List.of(plugIn()));
-    jars.addAll(list("benchmarks/target/job-jars", "*.jar"));
-    return jars;
-  }
-
-  private List<Path> list(String directory, String glob) throws IOException {
-    List<Path> found = new ArrayList<>();
-    try (DirectoryStream<Path> entries =
-        Files.newDirectoryStream(project.resolve(directory), glob)) {
-      entries.forEach(found::add);
-    }
-    return found;
+  /** Jars to send to the executors, for {@code --jars}: the plug-in and the jobs' libraries. */
+  public String jarsToShip() {
+    return plugIn() + "," + project.resolve("benchmarks/target/job-jars") + "/*.jar";
   }
 }

@@ -5,24 +5,22 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.sparkrdma.cluster.LaunchException;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The options that the scripts give to every command. Confined to the thread of the command. */
 public class LaunchOptions {
+  /** Maximum number of rounds, and of warm-ups. */
+  private static final int MAX_ROUNDS = 1_000;
+
   @Option(names = "--work-dir", required = true)
   private Path workDirectory;
 
   @Option(names = "--project", hidden = true, required = true)
   private Path project;
 
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+  private final ProgressLog progress = new ProgressLog();
 
   /** Directory for data and logs. */
   public final Path workDirectory() {
@@ -34,58 +32,32 @@ public class LaunchOptions {
     return new Installation(project);
   }
 
-  /** The limits of the command's options. */
-  public final Limits limits() {
-    return new Limits(command);
-  }
-
-  /** The refusal of an option, in one sentence. */
-  public final ParameterException misuse(String sentence) {
-    return limits().misuse(sentence);
-  }
-
   /** Progress on standard output. */
   public final ProgressLog progress() {
-    return new ProgressLog();
+    return progress;
   }
 
   /**
-   * Limits of whole numbers that options give. An error is one sentence with the option, its value
-   * and what is allowed.
+   * Checks the whole number that an option gives.
    *
-   * @param command the command that has the options
+   * @throws MisuseException when it is not from {@code min} to {@code max}
    */
-  public record Limits(CommandSpec command) {
-    /** Maximum number of rounds, and of warm-ups. */
-    private static final int MAX_ROUNDS = 1_000;
-
-    /**
-     * Checks one option.
-     *
-     * @throws ParameterException when the value is not from {@code min} to {@code max}
-     */
-    public void check(String option, long value, long min, long max) {
-      if (value < min || value > max) {
-        throw misuse(
-            "%s is '%d': give a whole number from %d to %d".formatted(option, value, min, max));
-      }
+  public static void check(String option, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new MisuseException(
+          "%s is '%d': give a whole number from %d to %d".formatted(option, value, min, max));
     }
+  }
 
-    /** The refusal of an option, in one sentence. */
-    public ParameterException misuse(String sentence) {
-      return new ParameterException(command.commandLine(), sentence);
-    }
+  /** Checks {@code --rounds} and {@code --warm-ups}, as {@link #check}. */
+  public static void checkRounds(int rounds, int warmUps) {
+    check("--rounds", rounds, 1, MAX_ROUNDS);
+    checkWarmUps(warmUps);
+  }
 
-    /** Checks {@code --rounds} and {@code --warm-ups}, as {@link #check}. */
-    public void checkRounds(int rounds, int warmUps) {
-      check("--rounds", rounds, 1, MAX_ROUNDS);
-      checkWarmUps(warmUps);
-    }
-
-    /** Checks {@code --warm-ups}, as {@link #check}. */
-    public void checkWarmUps(int warmUps) {
-      check("--warm-ups", warmUps, 0, MAX_ROUNDS);
-    }
+  /** Checks {@code --warm-ups}, as {@link #check}. */
+  public static void checkWarmUps(int warmUps) {
+    check("--warm-ups", warmUps, 0, MAX_ROUNDS);
   }
 
   /** The option {@code --jfr DIR}. */
@@ -109,9 +81,6 @@ public class LaunchOptions {
     @Option(names = "--report", paramLabel = "FILE")
     private Path file;
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec command;
-
     /** Sets the file for users who name none. Call it before {@link #check()}. */
     public void setDefault(Path path) {
       if (file == null) {
@@ -123,22 +92,19 @@ public class LaunchOptions {
      * Checks that the file can be written, and deletes the report of an earlier run. Call it before
      * anything is measured.
      *
-     * @throws ParameterException when it cannot
+     * @throws MisuseException when it cannot
      */
     public void check() {
       if (file == null) {
         return;
       }
-      if (Files.isDirectory(file)) {
-        throw new Limits(command).misuse("--report names a directory: " + file);
-      }
       try {
         Files.createDirectories(file.toAbsolutePath().getParent());
-        Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+        Files.newOutputStream(file).close();
         Files.delete(file);
       } catch (IOException e) {
-        throw new Limits(command)
-            .misuse("--report is '%s': give a file that can be written".formatted(file));
+        throw new MisuseException(
+            "--report is '%s': give a file that can be written".formatted(file));
       }
     }
 

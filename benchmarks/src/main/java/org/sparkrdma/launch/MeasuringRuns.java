@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,17 +22,17 @@ public record MeasuringRuns(
     Installation installation,
     RunDirectory directory,
     ProgressLog progress) {
-  private static final int DRIVER_MIB = 512;
-
   private static final Map<String, String> COMMON =
       Map.of(
           "spark.driver.host", "127.0.0.1",
           "spark.driver.bindAddress", "127.0.0.1",
           "spark.ui.enabled", "false",
+          "spark.driver.memory", "512m",
           "spark.executor.cores", "1",
           "spark.executor.memory", "1g",
           "spark.cores.max", "2",
           "spark.scheduler.minRegisteredResourcesRatio", "1.0",
+          "spark.shuffle.rdma.engine", "soft",
           // On one host Spark would read the files of the other executor from the disk directly.
           "spark.shuffle.readHostLocalDisk", "false");
 
@@ -57,26 +58,23 @@ public record MeasuringRuns(
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");
     json.writeValue(planFile.toFile(), plan);
-    StandaloneCluster.Application application =
-        new StandaloneCluster.Application(
-            name,
-            MeasuredApplication.class.getName(),
-            installation.jobs(),
-            installation.jarsToShip(),
-            DRIVER_MIB,
-            all,
-            List.of(plan.getClass().getName(), planFile.toString(), resultFile.toString()));
+    List<String> submit = new ArrayList<>(List.of("--jars", installation.jarsToShip()));
+    all.forEach((key, value) -> submit.addAll(List.of("--conf", key + "=" + value)));
+    submit.addAll(List.of("--class", MeasuredApplication.class.getName()));
+    submit.addAll(List.of(installation.jobs().toString(), plan.getClass().getName()));
+    submit.addAll(List.of(planFile.toString(), resultFile.toString()));
     progress.log(name + ": submitted");
     Consumer<ProgressLog.Line> onLine =
         step -> {
           progress.step(name, step);
           onStep.accept(step);
         };
-    int exitCode = cluster.run(application, line -> ProgressLog.Line.parse(line).ifPresent(onLine));
+    int exitCode =
+        cluster.run(name, submit, line -> ProgressLog.Line.parse(line).ifPresent(onLine));
     if (exitCode != 0 || !Files.exists(resultFile)) {
       throw new LaunchException(
           "the %s application failed with exit code %d".formatted(name, exitCode),
-          cluster.driverLog(name));
+          cluster.log(name));
     }
     return json.readValue(resultFile.toFile(), resultType);
   }

@@ -51,8 +51,6 @@ public record RunDirectory(Path path) {
 
   /** Deletes a directory and its content; does nothing if it does not exist. */
   public static void deleteTree(Path root) throws IOException {
-    if (Files.exists(root)) {
-      FileUtils.deleteDirectory(root.toFile());
-    }
+    FileUtils.deleteDirectory(root.toFile());
   }
 }

@@ -1,35 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.function.IntPredicate;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Rows as plain text in aligned columns. */
-public final class TextTable {
-  private TextTable() {}
+/**
+ * A table of plain text with a line for each item. Confined to one thread.
+ *
+ * @param <T> what the lines describe
+ */
+public final class TextTable<T> {
+  private final List<Column<T>> columns = new ArrayList<>();
 
-  /**
-   * @param rows the headings first; all of the same length
-   * @param isText columns to align on the left; numbers are on the right
-   */
-  public static String of(List<List<String>> rows, IntPredicate isText) {
-    StringBuilder text = new StringBuilder();
-    for (List<String> row : rows) {
-      StringBuilder line = new StringBuilder();
-      for (int column = 0; column < row.size(); column++) {
-        line.append(pad(row.get(column), width(rows, column), isText.test(column))).append("  ");
+  private record Column<T>(String heading, Function<T, String> cell, String alignment) {}
+
+  /** Adds a column that is aligned on the left. */
+  public TextTable<T> text(String heading, Function<T, String> cell) {
+    columns.add(new Column<>(heading, cell, "-"));
+    return this;
+  }
+
+  /** Adds a column that is aligned on the right. */
+  public TextTable<T> number(String heading, Function<T, String> cell) {
+    columns.add(new Column<>(heading, cell, ""));
+    return this;
+  }
+
+  /** The headings, then the items. */
+  public String of(Collection<T> items) {
+    List<StringBuilder> lines =
+        Stream.generate(StringBuilder::new).limit(items.size() + 1).toList();
+    for (Column<T> column : columns) {
+      List<String> cells =
+          Stream.concat(Stream.of(column.heading), items.stream().map(column.cell)).toList();
+      int width = cells.stream().mapToInt(String::length).max().orElseThrow();
+      String form = "%" + column.alignment + width + "s  ";
+      for (int i = 0; i < cells.size(); i++) {
+        lines.get(i).append(form.formatted(cells.get(i)));
       }
-      text.append(line.toString().stripTrailing()).append('\n');
     }
-    return text.toString();
-  }
-
-  private static int width(List<List<String>> rows, int column) {
-    return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
-  }
-
-  private static String pad(String cell, int width, boolean left) {
-    String spaces = " ".repeat(width - cell.length());
-    return left ? cell + spaces : spaces + cell;
+    return lines.stream()
+        .map(line -> line.toString().stripTrailing() + "\n")
+        .collect(Collectors.joining());
   }
 }

@@ -4,6 +4,7 @@ package org.sparkrdma.matrix;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.sparkrdma.launch.MisuseException;
 
 /** One combination of Spark and Java. */
 record Cell(SparkRelease spark, int java) {
@@ -19,12 +20,12 @@ record Cell(SparkRelease spark, int java) {
    *
    * @param names any of {@code all}, {@code oldest}, {@code newest} and names of cells
    * @param javas versions of the JDKs on this machine
-   * @throws IllegalArgumentException in one sentence, when a cell cannot be run
+   * @throws MisuseException when a cell cannot be run
    */
   static List<Cell> select(List<String> names, Set<Integer> javas) {
     List<Cell> runnable = all().stream().filter(cell -> javas.contains(cell.java)).toList();
     if (runnable.isEmpty()) {
-      throw new IllegalArgumentException(
+      throw new MisuseException(
           "no JDK of 17 or 25 found: install one, or name it in JAVA17_HOME or JAVA25_HOME");
     }
     Set<Cell> chosen = new LinkedHashSet<>();
@@ -45,7 +46,7 @@ record Cell(SparkRelease spark, int java) {
         .findFirst()
         .orElseThrow(
             () ->
-                new IllegalArgumentException(
+                new MisuseException(
                     "cannot run '%s' on this machine; give all, oldest, newest or names as in %s"
                         .formatted(
                             name, String.join(",", runnable.stream().map(Cell::name).toList()))));

@@ -3,7 +3,6 @@ package org.sparkrdma.matrix;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.sparkrdma.launch.DataSize;
@@ -27,9 +26,6 @@ record CellResult(
     long bytesByTcp,
     double seconds,
     String problem) {
-  private static final List<String> HEADINGS =
-      List.of("Spark", "Scala", "Java", "answer", "by RDMA READ", "by TCP", "s", "problem");
-
   /**
    * A cell whose two applications ran to their end.
    *
@@ -63,20 +59,15 @@ record CellResult(
 
   /** The cells that ran, as a table of plain text with one row each. */
   static String table(List<CellResult> cells) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(HEADINGS);
-    for (CellResult cell : cells) {
-      rows.add(
-          List.of(
-              cell.spark,
-              cell.scala,
-              Integer.toString(cell.java),
-              cell.answerRight ? "right" : "WRONG",
-              new DataSize(cell.bytesByRead).toString(),
-              new DataSize(cell.bytesByTcp).toString(),
-              String.format(Locale.ROOT, "%.0f", cell.seconds),
-              cell.hasPassed() ? "none" : cell.problem));
-    }
-    return TextTable.of(rows, column -> column <= 3 || column == HEADINGS.size() - 1);
+    return new TextTable<CellResult>()
+        .text("Spark", CellResult::spark)
+        .text("Scala", CellResult::scala)
+        .text("Java", cell -> Integer.toString(cell.java))
+        .text("answer", cell -> cell.answerRight ? "right" : "WRONG")
+        .number("by RDMA READ", cell -> new DataSize(cell.bytesByRead).toString())
+        .number("by TCP", cell -> new DataSize(cell.bytesByTcp).toString())
+        .number("s", cell -> String.format(Locale.ROOT, "%.0f", cell.seconds))
+        .text("problem", cell -> cell.hasPassed() ? "none" : cell.problem)
+        .of(cells);
   }
 }

@@ -53,7 +53,7 @@ final class CellRun {
 
   /** Bytes by READ and by TCP in the last line of the driver with the plug-in. */
   private Matcher bytes() throws LaunchException, IOException {
-    Path log = runs.cluster().driverLog(SOFT);
+    Path log = runs.cluster().log(SOFT);
     try (Stream<String> lines = Files.lines(log)) {
       return lines
           .map(SUMMARY::matcher)
@@ -65,7 +65,7 @@ final class CellRun {
 
   /** The first ERROR line of the driver with the plug-in. */
   private Optional<String> error() throws IOException {
-    try (Stream<String> log = Files.lines(runs.cluster().driverLog(SOFT))) {
+    try (Stream<String> log = Files.lines(runs.cluster().log(SOFT))) {
       return log.filter(line -> line.contains(" ERROR ")).findFirst();
     }
   }
@@ -87,7 +87,6 @@ final class CellRun {
 
   private Map<String, String> softConf() throws LaunchException, IOException {
     Map<String, String> conf = new HashMap<>();
-    conf.put("spark.shuffle.rdma.engine", "soft");
     if (cell.spark().byPlugin()) {
       String others = System.getProperty(PLUGINS);
       // The last one, so that it sets the shuffle manager.

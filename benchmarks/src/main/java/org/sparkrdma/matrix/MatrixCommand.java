@@ -34,23 +34,15 @@ public final class MatrixCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Installation installation = options.installation();
     options.report().setDefault(installation.project().resolve("target/matrix.json"));
-    options.check();
+    options.report().check();
     try {
       Map<Integer, Path> javaHomes = javaHomes(installation.project());
-      return run(select(javaHomes), javaHomes, installation)
+      return run(Cell.select(cells, javaHomes.keySet()), javaHomes, installation)
           ? CommandLine.ExitCode.OK
           : CommandLine.ExitCode.SOFTWARE;
     } catch (LaunchException e) {
       System.err.println("matrix: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
-    }
-  }
-
-  private List<Cell> select(Map<Integer, Path> javaHomes) {
-    try {
-      return Cell.select(cells, javaHomes.keySet());
-    } catch (IllegalArgumentException e) {
-      throw options.misuse(e.getMessage());
     }
   }
 
@@ -81,18 +73,17 @@ public final class MatrixCommand implements Callable<Integer> {
     try {
       Path sparkHome =
           new SparkHomes(installation, progress).home(cell.spark().version(), cell.spark().scala());
-      options
-          .command("matrix")
-          .run(
-              settings -> settings.withSpark(sparkHome, javaHome),
-              runs -> {
-                try {
-                  result.add(new CellRun(cell, runs).run());
-                } catch (LaunchException e) {
-                  result.add(CellResult.failed(cell, secondsSince(startNs), e.getMessage()));
-                  throw e;
-                }
-              });
+      options.run(
+          "matrix",
+          settings -> settings.withSpark(sparkHome, javaHome),
+          runs -> {
+            try {
+              result.add(new CellRun(cell, runs).run());
+            } catch (LaunchException e) {
+              result.add(CellResult.failed(cell, secondsSince(startNs), e.getMessage()));
+              throw e;
+            }
+          });
     } catch (LaunchException e) {
       System.err.println("matrix: " + e.getMessage());
       problem = e.getMessage();

@@ -8,11 +8,10 @@ import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
-import org.sparkrdma.benchmarks.tera.TaskProgress;
-import org.sparkrdma.benchmarks.tera.TeraGen;
-import org.sparkrdma.benchmarks.tera.TeraSort;
-import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.benchmarks.jobs.TeraSort;
+import org.sparkrdma.benchmarks.jobs.TeraValidate;
 import org.sparkrdma.launch.MeasuredApplication;
+import org.sparkrdma.launch.TaskProgress;
 
 /**
  * The work of one application: one sort and one query, with two executors of one core. Uses only
@@ -83,7 +82,7 @@ public record MatrixPlan(
       spark.sc().addSparkListener(new TaskProgress(System.out::println));
       if (generate) {
         spark.sc().setJobDescription("generate");
-        TeraGen.write(spark, input, records, partitions);
+        TeraSort.write(spark, input, records, partitions);
       }
       spark.sc().setJobDescription("sort");
       TeraSort.sort(spark, input, output, partitions);

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.MisuseException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -42,30 +43,28 @@ public final class Soak implements Callable<Integer> {
   private boolean dynamicAllocation;
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws LaunchException, IOException, InterruptedException {
     if (!(minutes >= MIN_MINUTES)) {
-      throw options.misuse("--minutes must be at least " + MIN_MINUTES);
+      throw new MisuseException("--minutes must be at least " + MIN_MINUTES);
     }
-    options.check();
-    return options
-        .command("soak")
-        .run(
-            settings ->
-                dynamicAllocation
-                    ? settings
-                        .withWorkers(1)
-                        .withWorkerSize(SoakRun.MAX_EXECUTORS, SoakRun.MAX_EXECUTORS << 10)
-                    : settings.withWorkers(SoakRun.EXECUTORS),
-            runs ->
-                judge(
-                    new SoakRun(
-                        runs,
-                        Duration.ofSeconds(Math.round(60 * minutes)),
-                        minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
-                        seed,
-                        jobs,
-                        vanilla,
-                        dynamicAllocation)));
+    return options.run(
+        "soak",
+        settings ->
+            dynamicAllocation
+                ? settings
+                    .withWorkers(1)
+                    .withWorkerSize(SoakRun.MAX_EXECUTORS, SoakRun.MAX_EXECUTORS << 10)
+                : settings.withWorkers(SoakRun.EXECUTORS),
+        runs ->
+            judge(
+                new SoakRun(
+                    runs,
+                    Duration.ofSeconds(Math.round(60 * minutes)),
+                    minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
+                    seed,
+                    jobs,
+                    vanilla,
+                    dynamicAllocation)));
   }
 
   private void judge(SoakRun run) throws LaunchException, IOException, InterruptedException {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.benchmarks.jobs.ExecutorUsage;
 import org.sparkrdma.launch.ProgressLog;
 
 /**

@@ -31,9 +31,6 @@ record SoakReport(
     SoakPlan.Result result,
     List<LongLivedExecutor> longLivedExecutors,
     List<Sample> samples) {
-  private static final List<String> HEADINGS =
-      List.of("executor", "measure", "samples", "first third", "last third", "allowed", "verdict");
-
   @JsonProperty
   boolean flat() {
     return !longLivedExecutors.isEmpty()
@@ -75,9 +72,9 @@ record SoakReport(
 
   /** Plain text: settings, jobs, faults, and a row for each measure of each executor. */
   String table() {
-    List<List<String>> rows = new ArrayList<>(List.of(HEADINGS));
+    List<Row> rows = new ArrayList<>();
     longLivedExecutors.forEach(
-        executor -> executor.trends().forEach(trend -> rows.add(row(executor, trend))));
+        executor -> executor.trends().forEach(trend -> rows.add(new Row(executor, trend))));
     return """
         seed      %d, %.1f minutes
         shuffle   %s
@@ -98,18 +95,21 @@ record SoakReport(
                 list(faults),
                 list(counters()),
                 samples.stream().map(Sample::pid).distinct().count())
-        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
+        + new TextTable<Row>()
+            .text("executor", row -> row.executor.executor())
+            .text("measure", row -> row.trend.measure().toString())
+            .number("samples", row -> Integer.toString(row.executor.samples()))
+            .number("first third", row -> number(row.trend.first()))
+            .number("last third", row -> number(row.trend.last()))
+            .number("allowed", row -> allowed(row.trend))
+            .text("verdict", row -> verdict(row.trend))
+            .of(rows);
   }
 
-  private static List<String> row(LongLivedExecutor executor, LongLivedExecutor.Trend trend) {
-    return List.of(
-        executor.executor(),
-        trend.measure().toString(),
-        Integer.toString(executor.samples()),
-        number(trend.first()),
-        number(trend.last()),
-        trend.measure().isJudged() ? "+" + number(trend.allowed()) : "",
-        verdict(trend));
+  private record Row(LongLivedExecutor executor, LongLivedExecutor.Trend trend) {}
+
+  private static String allowed(LongLivedExecutor.Trend trend) {
+    return trend.measure().isJudged() ? "+" + number(trend.allowed()) : "";
   }
 
   private static String verdict(LongLivedExecutor.Trend trend) {

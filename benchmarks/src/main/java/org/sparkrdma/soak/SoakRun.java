@@ -41,7 +41,6 @@ record SoakRun(
       Map.of(
           "spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager",
           "spark.shuffle.rdma.mode", "required",
-          "spark.shuffle.rdma.engine", "soft",
           "spark.shuffle.rdma.pinned.max", "96m",
           "spark.shuffle.rdma.connect.timeout", "2s",
           "spark.shuffle.rdma.request.timeout", "4s",

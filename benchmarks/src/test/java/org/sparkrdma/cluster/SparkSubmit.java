@@ -110,9 +110,12 @@ public final class SparkSubmit {
     environment.putAll(variables);
     String java = environment.getOrDefault("JAVA_HOME", System.getProperty("java.home"));
     return new SparkLauncherCommand(sparkHome, Path.of(java))
-        .prepare("org.apache.spark.deploy.SparkSubmit", arguments, environment)
+        .prepare(
+            "org.apache.spark.deploy.SparkSubmit",
+            arguments,
+            environment,
+            directory.resolve("errors"))
         .redirectOutput(directory.resolve("output").toFile())
-        .redirectError(directory.resolve("errors").toFile())
         .start();
   }
 

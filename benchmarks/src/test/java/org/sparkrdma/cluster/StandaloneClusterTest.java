@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,20 +28,11 @@ class StandaloneClusterTest {
     try (StandaloneCluster cluster =
         StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory).withWorkers(1))) {
       seen.addAll(ProcessHandle.current().descendants().toList());
-      StandaloneCluster.Application missing =
-          new StandaloneCluster.Application(
-              "missing",
-              "no.such.Main",
-              Files.createFile(directory.resolve("empty.jar")),
-              List.of(),
-              256,
-              Map.of(),
-              List.of());
-
-      int exitCode = cluster.run(missing, line -> {});
-
+      Path jar = Files.createFile(directory.resolve("empty.jar"));
+      int exitCode =
+          cluster.run("missing", List.of("--class", "no.such.Main", jar.toString()), line -> {});
       assertThat(exitCode).isNotZero();
-      assertThat(cluster.driverLog("missing")).content().contains("no.such.Main");
+      assertThat(cluster.log("missing")).content().contains("no.such.Main");
     }
     assertThat(seen)
         .hasSizeGreaterThanOrEqualTo(MASTER_AND_WORKER)

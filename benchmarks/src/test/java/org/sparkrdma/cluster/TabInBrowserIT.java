@@ -229,7 +229,7 @@ class TabInBrowserIT {
       throws Exception {
     Process process =
         new SparkLauncherCommand(home, Path.of(System.getProperty("java.home")))
-            .prepare(mainClass, arguments, variables)
+            .prepare(mainClass, arguments, variables, directory.resolve("launcher.log"))
             .redirectErrorStream(true)
             .start();
     processes.add(process);

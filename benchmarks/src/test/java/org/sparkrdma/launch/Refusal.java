@@ -15,7 +15,7 @@ public final class Refusal {
 
   /** Executes the command, which must refuse the arguments. */
   public static String of(Class<?> command, String... arguments) {
-    CommandLine line = ClusterCommand.commandLine(command);
+    CommandLine line = Launcher.commandLine(command);
     List<String> sentences = new ArrayList<>();
     line.setParameterExceptionHandler(
         (problem, all) -> {

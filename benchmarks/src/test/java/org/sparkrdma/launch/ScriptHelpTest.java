@@ -13,10 +13,10 @@ import org.sparkrdma.benchmarks.broadcast.BroadcastCommand;
 import org.sparkrdma.benchmarks.chart.ChartCommand;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
 import org.sparkrdma.benchmarks.jobs.JobCommand;
+import org.sparkrdma.benchmarks.jobs.Quickstart;
 import org.sparkrdma.benchmarks.jobs.RegressCommand;
 import org.sparkrdma.benchmarks.transfer.TransferCommand;
 import org.sparkrdma.matrix.MatrixCommand;
-import org.sparkrdma.quickstart.Quickstart;
 import org.sparkrdma.soak.Soak;
 
 /** The help in a script has the options of its command. */
@@ -42,7 +42,7 @@ class ScriptHelpTest {
   void shouldExplainEveryOptionAndEveryDefault(
       String script, Class<?> command, String beforeDefault) throws Exception {
     String help = Script.run(Map.of(), (script + " --help").split(" ")).output();
-    ClusterCommand.commandLine(command).getCommandSpec().options().stream()
+    Launcher.commandLine(command).getCommandSpec().options().stream()
         .filter(option -> !option.hidden())
         .forEach(
             option -> {

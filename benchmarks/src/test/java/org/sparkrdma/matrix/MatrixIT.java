@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.matrix;
 
-import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -205,10 +204,9 @@ class MatrixIT {
       throws Exception {
     Path java = MatrixCommand.javaHomes(INSTALLATION.project()).get(17);
     assumeTrue(java != null, "oldest Spark: install openjdk-17-jdk-headless");
-    List<Path> jars = new ArrayList<>(INSTALLATION.jarsToShip());
-    jars.add(INSTALLATION.jobs());
+    String jars = INSTALLATION.jarsToShip() + "," + INSTALLATION.jobs();
     List<String> command = new ArrayList<>(List.of("--master", "local-cluster[2,1,2048]"));
-    command.addAll(List.of("--jars", jars.stream().map(Path::toString).collect(joining(","))));
+    command.addAll(List.of("--jars", jars));
     settings.forEach(setting -> command.addAll(List.of("--conf", setting)));
     command.addAll(List.of("--class", ClusterJob.class.getName()));
     command.add(JobFixture.jar(directory.resolve("job.jar")).toString());

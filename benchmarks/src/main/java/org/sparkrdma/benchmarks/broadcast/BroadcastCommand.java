@@ -8,8 +8,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Mode;
 import org.sparkrdma.benchmarks.broadcast.BroadcastPlan.Shape;
+import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.MisuseException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -47,29 +50,28 @@ public final class BroadcastCommand implements Callable<Integer> {
   private int warmUps;
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws LaunchException, IOException, InterruptedException {
     BroadcastPlan plan = plan();
-    options.check();
     int heapMib =
         plan.shapes().stream().mapToInt(shape -> shape.heapMib(plan.join())).max().orElseThrow();
     int workers = plan.shapes().stream().mapToInt(Shape::executors).max().orElseThrow();
-    return options
-        .command("bench")
-        .run(
-            settings -> settings.withWorkers(workers).withWorkerSize(1, heapMib),
-            runs -> {
-              var conf = Map.of("spark.driver.memory", heapMib + "m");
-              BroadcastResult result =
-                  runs.run("broadcast", plan, conf, BroadcastResult.class, step -> {});
-              options.publish(result.table(), result);
-              System.out.println("All executors had the right bytes.");
-            });
+    return options.run(
+        "bench",
+        settings -> settings.withWorkers(workers).withWorkerSize(1, heapMib),
+        runs -> {
+          var conf = Map.of("spark.driver.memory", heapMib + "m");
+          BroadcastResult result =
+              runs.run("broadcast", plan, conf, BroadcastResult.class, step -> {});
+          options.publish(result.table(), result);
+          System.out.println("All executors had the right bytes.");
+        });
   }
 
   private BroadcastPlan plan() {
-    options.limits().checkRounds(rounds, warmUps);
+    LaunchOptions.checkRounds(rounds, warmUps);
     if (join != null && !shapes.isEmpty()) {
-      throw options.misuse("--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
+      throw new MisuseException(
+          "--join has the size: give no '%s' beside it".formatted(shapes.get(0)));
     }
     if (join != null) {
       shapes.add(join + "x" + Shape.MIN_EXECUTORS);
@@ -85,16 +87,12 @@ public final class BroadcastCommand implements Callable<Integer> {
   }
 
   private Shape shape(String text) {
-    try {
-      Shape shape = Shape.parse(text);
-      if (shape.bytes() < THRESHOLD.bytes() == below) {
-        return shape;
-      }
-    } catch (IllegalArgumentException e) {
-      throw options.misuse(e.getMessage());
+    Shape shape = Shape.parse(text);
+    if (shape.bytes() < THRESHOLD.bytes() != below) {
+      throw new MisuseException(
+          "'%s' has a SIZE on the wrong side of the threshold: give %s %s"
+              .formatted(text, below ? "less than" : "--below, or at least", THRESHOLD));
     }
-    throw options.misuse(
-        "'%s' has a SIZE on the wrong side of the threshold: give %s %s"
-            .formatted(text, below ? "less than" : "--below, or at least", THRESHOLD));
+    return shape;
   }
 }

@@ -11,8 +11,8 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
 import org.sparkrdma.benchmarks.jobs.Environment;
+import org.sparkrdma.benchmarks.jobs.ExecutorUsage;
 import org.sparkrdma.benchmarks.jobs.Workload;
-import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.MeasuredApplication;
@@ -55,7 +55,6 @@ record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rou
   private Map<String, Double> measure(Shape shape, Mode mode, int round) throws LaunchException {
     boolean isEgress = round == EGRESS_ROUND;
     SparkConf conf = new SparkConf().setAppName("broadcast benchmark, " + mode);
-    conf.set("spark.shuffle.rdma.engine", "soft");
     conf.set("spark.executor.memory", shape.heapMib(join) + "m");
     conf.set("spark.cores.max", Integer.toString(shape.executors()));
     mode.conf().forEach(conf::set);
@@ -107,7 +106,7 @@ record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rou
     private static final int MIN_HEAP_MIB = 1_024;
 
     /**
-     * @throws IllegalArgumentException in one sentence, if the text is no such shape
+     * @throws MisuseException in one sentence, if the text is no such shape
      */
     static Shape parse(String text) {
       Workload.Shape shape = Workload.Shape.parse(text, 2);

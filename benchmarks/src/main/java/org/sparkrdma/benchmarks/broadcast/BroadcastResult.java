@@ -45,15 +45,10 @@ record BroadcastResult(Environment environment, BroadcastPlan plan, List<Run> ru
     StringBuilder text = new StringBuilder();
     for (BroadcastPlan.Shape shape : plan.shapes()) {
       List<Run> own = runs.stream().filter(run -> run.shape().equals(shape)).toList();
-      List<List<String>> rows = new ArrayList<>();
-      rows.add(new ArrayList<>(List.of((plan.join() ? "join " : "value ") + shape)));
-      rows.get(0).addAll(columns);
-      for (Mode mode : plan.modes()) {
-        List<String> row = new ArrayList<>(List.of(mode.toString()));
-        columns.forEach(column -> row.add(cell(column, own, mode)));
-        rows.add(row);
-      }
-      text.append(TextTable.of(rows, column -> column == 0)).append('\n');
+      String heading = (plan.join() ? "join " : "value ") + shape;
+      TextTable<Mode> table = new TextTable<Mode>().text(heading, Mode::toString);
+      columns.forEach(column -> table.number(column, mode -> cell(column, own, mode)));
+      text.append(table.of(plan.modes())).append('\n');
     }
     return text + EXPLANATION;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.chart;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,16 +15,14 @@ import java.util.concurrent.Callable;
 import javax.xml.stream.XMLStreamException;
 import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.MisuseException;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command behind {@code ./bench chart}: draws one picture for each metric of the reports. */
 @Command(name = "bench", customSynopsis = "./bench chart --help")
-public final class ChartCommand implements Callable<Integer> {
-  @Mixin private LaunchOptions options;
-
+public final class ChartCommand extends LaunchOptions implements Callable<Integer> {
   @Parameters(arity = "1..*", paramLabel = "REPORT")
   private List<Path> files;
 
@@ -40,7 +37,7 @@ public final class ChartCommand implements Callable<Integer> {
     Map<String, List<RatioChart.Bar>> bars = new LinkedHashMap<>();
     Map<String, Set<String>> reports = new LinkedHashMap<>();
     for (Path file : files) {
-      read(file)
+      MeasuredRatio.read(file)
           .forEach(
               (ratio, values) -> {
                 String metric = ratio.metric();
@@ -57,7 +54,7 @@ public final class ChartCommand implements Callable<Integer> {
     Files.createDirectories(directory);
     for (String metric : metrics) {
       if (!bars.containsKey(metric)) {
-        throw options.misuse(
+        throw new MisuseException(
             "--metrics has '%s': give some of %s"
                 .formatted(metric, String.join(",", bars.keySet())));
       }
@@ -67,13 +64,5 @@ public final class ChartCommand implements Callable<Integer> {
       System.out.printf("![%s](%s)%n", chart.description(), picture);
     }
     return 0;
-  }
-
-  private Map<MeasuredRatio, MeasuredRatio.Values> read(Path file) {
-    try {
-      return MeasuredRatio.of(new ObjectMapper().readTree(file.toFile()));
-    } catch (IOException e) {
-      throw options.misuse("not a readable report of ./bench with ratios: " + file);
-    }
   }
 }

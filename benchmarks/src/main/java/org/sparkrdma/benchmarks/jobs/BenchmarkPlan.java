@@ -6,10 +6,8 @@ import java.util.Collections;
 import java.util.List;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuredApplication;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * Jobs, shuffles and number of rounds of one benchmark.
@@ -61,7 +59,7 @@ public record BenchmarkPlan(
 
   @Override
   public BenchmarkReport measure() throws Exception {
-    return new BenchmarkRuns(this, System.out::println).run();
+    return new BenchmarkRuns(this, System.out::println, job::workload).run();
   }
 
   /** Total number of runs, warm-ups included. */
@@ -86,34 +84,13 @@ public record BenchmarkPlan(
     @Option(names = "--warm-ups", paramLabel = "N", defaultValue = "1")
     private int warmUps;
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec command;
-
-    /**
-     * The plan of these options; a wrong one is refused in one sentence.
-     *
-     * @param data directory for input and output; null if the user gave none
-     */
-    public BenchmarkPlan plan(String data) {
-      LaunchOptions.Limits limits = new LaunchOptions.Limits(command);
-      limits.checkRounds(rounds, warmUps);
+    /** The plan of these options, without a directory; a wrong one is refused in one sentence. */
+    public BenchmarkPlan plan() {
+      LaunchOptions.checkRounds(rounds, warmUps);
       List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
-      try {
-        wanted.forEach(job::workload);
-      } catch (IllegalArgumentException e) {
-        throw limits.misuse(e.getMessage());
-      }
-      if (job.readsFiles() && data == null) {
-        throw limits.misuse(
-            job + " needs --data, a directory that every executor can read and write");
-      }
+      wanted.forEach(job::workload);
       return new BenchmarkPlan(
-          job,
-          wanted,
-          modes.stream().distinct().toList(),
-          rounds,
-          warmUps,
-          data == null ? "" : data);
+          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, "");
     }
   }
 }

@@ -6,18 +6,58 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Quartiles;
+import org.sparkrdma.launch.TextTable;
 
 /** Content of a benchmark's JSON file; one of another kind lacks the parts that are required. */
 public record BenchmarkReport(
     @JsonProperty(required = true) BenchmarkPlan plan,
     Environment environment,
     @JsonProperty(required = true) List<CaseReport> cases) {
-  /** The same without the directory of the data, which is one of this run alone. */
-  public BenchmarkReport withoutData() {
-    return new BenchmarkReport(plan.withData(""), environment, cases);
+  /** Ratios of fewer rounds show chance more than a difference. */
+  private static final int MIN_ROUNDS_FOR_RATIOS = 3;
+
+  /** Number of runs after which the JVM compiles little. */
+  private static final int ENOUGH_WARM_UPS = 4;
+
+  /** The report as plain text: values of each case, then ratios if there are enough rounds. */
+  public String table() {
+    StringBuilder text = new StringBuilder();
+    int rounds = plan.rounds();
+    for (CaseReport each : cases) {
+      text.append(
+          "%s %s: median (quartiles) of %d round%s%n"
+              .formatted(plan.job(), each.shape(), rounds, rounds == 1 ? "" : "s"));
+      text.append(each.values(rounds)).append('\n');
+      if (each.summaries().size() > 1 && rounds >= MIN_ROUNDS_FOR_RATIOS) {
+        text.append(each.ratios()).append('\n');
+      }
+      Set<String> queries =
+          each.runs().isEmpty() ? Set.of() : each.runs().get(0).querySeconds().keySet();
+      if (queries.size() > 1) {
+        text.append(each.times(queries)).append('\n');
+      }
+    }
+    if (rounds > 1) {
+      text.append("Bytes and blocks are medians of the rounds; fallbacks are sums of them.\n");
+    }
+    if (plan.warmUps() < ENOUGH_WARM_UPS) {
+      text.append(
+          ("With --warm-ups %d each run is one of the first of its executors, in which the JVM still"
+                  + " compiles and the plug-in starts. For applications of more than a minute add"
+                  + " --warm-ups 5.")
+              .formatted(plan.warmUps()));
+    }
+    return text.toString().stripTrailing();
   }
 
   /**
@@ -42,30 +82,31 @@ public record BenchmarkReport(
 
     public static CaseReport of(String shape, List<ShuffleMode> modes, List<RunResult> runs) {
       List<Summary> summaries = new ArrayList<>();
-      List<RunResult> baseline = of(modes.get(0), runs);
+      CaseReport report = new CaseReport(shape, summaries, runs);
       for (ShuffleMode mode : modes) {
-        List<RunResult> results = of(mode, runs);
         Map<Metric, Quartiles> values = new EnumMap<>(Metric.class);
         Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
+        summaries.add(new Summary(mode, values, ratios));
         for (Metric metric : Metric.values()) {
-          values.put(metric, Quartiles.of(results, metric::of));
-          List<Double> known = ratios(results, baseline, metric::of);
+          values.put(metric, Quartiles.of(report.runs(mode), metric::of));
+          List<Double> known = report.ratios(mode, metric::of);
           if (mode != modes.get(0) && !known.isEmpty()) {
             ratios.put(metric, Quartiles.of(known, Double::doubleValue));
           }
         }
-        summaries.add(new Summary(mode, values, ratios));
       }
-      return new CaseReport(shape, summaries, runs);
+      return report;
     }
 
-    private static List<RunResult> of(ShuffleMode mode, List<RunResult> runs) {
+    /** The runs under one shuffle, in the order of their rounds. */
+    private List<RunResult> runs(ShuffleMode mode) {
       return runs.stream().filter(run -> run.mode() == mode).toList();
     }
 
-    /** Both lists have the rounds in ascending order; rounds without a base have no ratio. */
-    private static List<Double> ratios(
-        List<RunResult> results, List<RunResult> baseline, ToDoubleFunction<RunResult> value) {
+    /** The ratio of one value to the first shuffle in each round where that is positive. */
+    List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
+      List<RunResult> baseline = runs(summaries.get(0).mode());
+      List<RunResult> results = runs(mode);
       List<Double> ratios = new ArrayList<>();
       for (int i = 0; i < results.size(); i++) {
         double base = value.applyAsDouble(baseline.get(i));
@@ -76,14 +117,84 @@ public record BenchmarkReport(
       return ratios;
     }
 
-    /** The ratio of one value to the first shuffle in each round where that is positive. */
-    List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
-      return ratios(runs(mode), runs(summaries.get(0).mode()), value);
+    /** The shuffles that are compared with the first. */
+    List<Summary> others() {
+      return summaries.subList(1, summaries.size());
     }
 
-    /** The runs under one shuffle, in the order of their rounds. */
-    List<RunResult> runs(ShuffleMode mode) {
-      return of(mode, runs);
+    private String ratioTo(Summary other) {
+      return other.mode() + " / " + summaries.get(0).mode();
+    }
+
+    /** The shuffles with median and quartiles of each metric; of one round the time only. */
+    private String values(int rounds) {
+      TextTable<Summary> table =
+          new TextTable<Summary>().text("shuffle", summary -> summary.mode().toString());
+      for (Metric metric : rounds == 1 ? List.of(Metric.WALL) : List.of(Metric.values())) {
+        table.number(metric.heading(), summary -> summary.values().get(metric).format());
+      }
+      table.number("by READ", summary -> bytes(summary, run -> run.bytes().read()));
+      table.number("by TCP", summary -> bytes(summary, run -> run.bytes().tcp()));
+      if (rounds > 1) {
+        table.number("local", summary -> bytes(summary, run -> run.bytes().local()));
+        table.number("remote blocks", this::remoteBlocks);
+      }
+      return table.text("fallbacks", this::fallbacks).of(summaries);
+    }
+
+    private String bytes(Summary summary, ToLongFunction<RunResult> value) {
+      return new DataSize(median(summary, value)).toString();
+    }
+
+    private String remoteBlocks(Summary summary) {
+      long blocks = median(summary, run -> run.blocks().read() + run.blocks().tcp());
+      return String.format(Locale.ROOT, "%,d", blocks);
+    }
+
+    private long median(Summary summary, ToLongFunction<RunResult> value) {
+      long[] sorted = runs(summary.mode()).stream().mapToLong(value).sorted().toArray();
+      return sorted[sorted.length / 2];
+    }
+
+    private String fallbacks(Summary summary) {
+      Map<String, Long> sums = new TreeMap<>();
+      runs(summary.mode())
+          .forEach(run -> run.fallbacks().forEach((name, n) -> sums.merge(name, n, Long::sum)));
+      return sums.isEmpty()
+          ? "none"
+          : sums.entrySet().stream()
+              .map(entry -> "%d blocks (%s)".formatted(entry.getValue(), entry.getKey()))
+              .collect(Collectors.joining(", "));
+    }
+
+    /** The ratios to the first shuffle. */
+    private String ratios() {
+      TextTable<Summary> table = new TextTable<Summary>().text("ratio", this::ratioTo);
+      for (Metric metric : Metric.values()) {
+        table.number(
+            metric.toString(),
+            other ->
+                Optional.ofNullable(other.ratios().get(metric)).map(Quartiles::format).orElse("-"));
+      }
+      return table.of(others());
+    }
+
+    /** Wall time of each query, then its ratio to the first shuffle. */
+    private String times(Set<String> queries) {
+      TextTable<String> table = new TextTable<String>().text("query", query -> query);
+      for (Summary each : summaries) {
+        table.number(
+            each.mode() + " s",
+            query -> Quartiles.of(runs(each.mode()), run -> run.seconds(query)).format());
+      }
+      for (Summary other : others()) {
+        table.number(
+            ratioTo(other),
+            query ->
+                Quartiles.of(ratios(other.mode(), run -> run.seconds(query)), Double::doubleValue)
+                    .format());
+      }
+      return table.of(queries);
     }
   }
 
@@ -117,6 +228,10 @@ public record BenchmarkReport(
     /** Reports of older versions have no times of queries. */
     public RunResult {
       querySeconds = querySeconds == null ? Map.of() : querySeconds;
+    }
+
+    private double seconds(String query) {
+      return querySeconds.getOrDefault(query, Double.NaN);
     }
 
     /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */

@@ -6,13 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.Function;
+import org.apache.spark.api.java.function.VoidFunction;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
-import org.sparkrdma.benchmarks.tera.TaskProgress;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.TaskProgress;
 
 /**
  * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
@@ -50,12 +51,6 @@ final class BenchmarkRuns {
 
   /**
    * @param progress is given each step
-   */
-  BenchmarkRuns(BenchmarkPlan plan, Consumer<ProgressLog.Line> progress) {
-    this(plan, progress, plan.job()::workload);
-  }
-
-  /**
    * @param workloads the job in a shape
    */
   BenchmarkRuns(
@@ -75,7 +70,7 @@ final class BenchmarkRuns {
   BenchmarkReport run() throws Exception {
     List<BenchmarkReport.CaseReport> cases = new ArrayList<>();
     for (String shape : plan.shapes()) {
-      Workload workload = workloads.apply(shape);
+      Workload workload = workloads.call(shape);
       firstAnswer = null;
       prepare(workload, shape);
       List<RunResult> results = new ArrayList<>();
@@ -130,12 +125,11 @@ final class BenchmarkRuns {
             requireSameAnswer(workload.run(spark, plan.data()).call(), warmUp);
             runsDone++;
           }
-          String description = describe(run);
-          MeasuredRun.Measured measured =
-              new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
-          requireSameAnswer(measured.answer(), run);
+          VoidFunction<ComputedAnswer> check = answer -> requireSameAnswer(answer, run);
+          RunResult result =
+              new MeasuredRun(spark).run(workload, plan.data(), mode, round, describe(run), check);
           runsDone++;
-          return measured.result();
+          return result;
         });
   }
 
@@ -144,7 +138,7 @@ final class BenchmarkRuns {
     return "run %d of %d, %s".formatted(runsDone + 1, plan.runs(), run);
   }
 
-  private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
+  private <T> T application(ShuffleMode mode, Function<JavaSparkContext, T> work) throws Exception {
     // The user's settings, then the fixed ones, then those of the mode.
     SparkConf conf = new SparkConf();
     // The number of cores is read from the value that Spark derives without it.
@@ -156,7 +150,7 @@ final class BenchmarkRuns {
       spark.sc().addSparkListener(new TaskProgress(progress));
       // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
       spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
-      return work.run(spark);
+      return work.call(spark);
     }
   }
 
@@ -169,10 +163,5 @@ final class BenchmarkRuns {
       throw new LaunchException(
           "%s %s: wrong answer: %s".formatted(plan.job(), run, difference.get()));
     }
-  }
-
-  /** Work in one application. */
-  private interface Work<T> {
-    T run(JavaSparkContext spark) throws Exception;
   }
 }

@@ -29,7 +29,7 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
 
   /**
    * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block
-   * @throws IllegalArgumentException in one sentence
+   * @throws MisuseException in one sentence
    */
   public static GroupBy parse(String shape) {
     Workload.Shape parts = Workload.Shape.parse(shape, 3);

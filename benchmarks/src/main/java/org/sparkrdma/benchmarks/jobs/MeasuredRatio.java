@@ -5,12 +5,14 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.MisuseException;
 import org.sparkrdma.launch.Quartiles;
 
 /**
@@ -53,6 +55,15 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
    *     executors depend on each other
    */
   public record Values(Quartiles spread, List<Double> values) {}
+
+  /** The same as {@link #of}, of a file that the user names. */
+  public static Map<MeasuredRatio, Values> read(Path report) {
+    try {
+      return of(new ObjectMapper().readTree(report.toFile()));
+    } catch (IOException e) {
+      throw new MisuseException("not a readable report of ./bench with ratios: " + report);
+    }
+  }
 
   /**
    * The ratios in the report of a job or of transfers, in their order there.
@@ -98,8 +109,7 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
     for (CaseReport one : report.cases()) {
       String executors = report.plan().warmUps() == 0 ? ", new executors" : "";
       String shape = report.plan().job() + " " + one.shape() + executors;
-      List<CaseReport.Summary> others = one.summaries().subList(1, one.summaries().size());
-      for (CaseReport.Summary summary : others) {
+      for (CaseReport.Summary summary : one.others()) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
         for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {
           List<Double> values = one.ratios(summary.mode(), metric::of);

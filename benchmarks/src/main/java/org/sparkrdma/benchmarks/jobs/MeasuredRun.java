@@ -6,11 +6,11 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.VoidFunction;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
-import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.cluster.LaunchException;
 
 /** One measured run in a running application. Used once. */
@@ -27,13 +27,15 @@ final class MeasuredRun {
   }
 
   /**
-   * The result, and the answer that it has the summary of.
-   *
-   * @param answer with its rows, which the result does not keep
+   * @param check is given the answer with its rows, which the result does not keep
    */
-  record Measured(RunResult result, ComputedAnswer answer) {}
-
-  Measured run(Workload workload, String data, ShuffleMode mode, int round, String description)
+  RunResult run(
+      Workload workload,
+      String data,
+      ShuffleMode mode,
+      int round,
+      String description,
+      VoidFunction<ComputedAnswer> check)
       throws Exception {
     Map<String, ExecutorUsage> before = usage("read counters");
     if (before.size() < 2) {
@@ -56,22 +58,21 @@ final class MeasuredRun {
     boolean complete = after.keySet().equals(before.keySet()) && totals.failedTasks.sum() == 0;
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
     ComputedAnswer answer = pending.call();
-    RunResult result =
-        new RunResult(
-            mode,
-            round,
-            before.size(),
-            seconds,
-            totals.fetchWaitMs.sum() / 1e3,
-            difference(before, after, ExecutorUsage::cpuSeconds),
-            difference(before, after, ExecutorUsage::gcSeconds),
-            after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
-            paths.bytes(),
-            paths.blocks(),
-            paths.fallbacks(),
-            answer.summary(),
-            pending.querySeconds());
-    return new Measured(result, answer);
+    check.call(answer);
+    return new RunResult(
+        mode,
+        round,
+        before.size(),
+        seconds,
+        totals.fetchWaitMs.sum() / 1e3,
+        difference(before, after, ExecutorUsage::cpuSeconds),
+        difference(before, after, ExecutorUsage::gcSeconds),
+        after.values().stream().mapToLong(ExecutorUsage::peakResidentBytes).max().orElse(0),
+        paths.bytes(),
+        paths.blocks(),
+        paths.fallbacks(),
+        answer.summary(),
+        pending.querySeconds());
   }
 
   private Map<String, ExecutorUsage> usage(String description) {

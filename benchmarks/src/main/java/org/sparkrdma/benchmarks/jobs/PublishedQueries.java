@@ -2,22 +2,22 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.sparkrdma.launch.MisuseException;
 
 /**
  * Queries of TPC-H or TPC-DS over their tables. The results are not results of these benchmarks:
@@ -44,7 +44,7 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     String query = parts.text(2);
     List<String> known = suite.queries();
     if (!query.equals(ALL) && !known.contains(query)) {
-      throw new IllegalArgumentException(
+      throw new MisuseException(
           "'%s' in '%s' must be %s or a query from %s to %s"
               .formatted(query, shape, ALL, known.get(0), known.get(known.size() - 1)));
     }
@@ -52,18 +52,54 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     return new PublishedQueries(suite, parts.text(0), parts.count(1, 1, 100_000), queries);
   }
 
+  /** Writes the tables unless they are there; a directory with this name is complete. */
   @Override
-  public void prepare(JavaSparkContext spark, String data) {
-    tables(data).write(spark, Double.parseDouble(scale), partitions);
+  public void prepare(JavaSparkContext spark, String data) throws IOException {
+    Path complete = new Path(tables(data));
+    FileSystem files = complete.getFileSystem(spark.hadoopConfiguration());
+    if (files.exists(complete)) {
+      return;
+    }
+    Path incomplete = complete.suffix(".incomplete");
+    files.delete(incomplete, true);
+    for (String table : suite.generator().tables()) {
+      write(spark, table, incomplete + "/" + table);
+    }
+    if (!files.rename(incomplete, complete)) {
+      throw new IOException("cannot rename " + incomplete + " to " + complete);
+    }
+  }
+
+  /** Writes a table as Parquet files, generated on the executors. */
+  private void write(JavaSparkContext spark, String table, String directory) {
+    QuerySuite ofTable = suite;
+    double factor = Double.parseDouble(scale);
+    int parts = ofTable.generator().isSmall(table) ? 1 : partitions;
+    List<Integer> numbers = IntStream.rangeClosed(1, parts).boxed().toList();
+    JavaRDD<String> lines =
+        spark
+            .parallelize(numbers, parts)
+            .flatMap(part -> ofTable.generator().lines(table, factor, part, parts));
+    SparkSession session = SparkSession.builder().getOrCreate();
+    session
+        .read()
+        .schema(ofTable.generator().schema(table))
+        .option("sep", "|")
+        .option("quote", "")
+        .csv(session.createDataset(lines.rdd(), Encoders.STRING()))
+        .write()
+        .parquet(directory);
   }
 
   @Override
-  public PendingAnswer run(JavaSparkContext spark, String data) {
+  public PendingAnswer run(JavaSparkContext spark, String data) throws IOException {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
     // Query 90 of TPC-DS divides by a count that is 0 at small scales: null instead of an error.
     session.sql("SET spark.sql.ansi.enabled=false");
-    tables(data).register(session);
+    for (String table : suite.generator().tables()) {
+      session.read().parquet(tables(data) + "/" + table).createOrReplaceTempView(table);
+    }
     List<List<Row>> results = new ArrayList<>();
     Map<String, Double> seconds = new LinkedHashMap<>();
     for (String query : queries) {
@@ -74,8 +110,9 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     return new PendingAnswer(() -> answer(results), seconds);
   }
 
-  private TableFiles tables(String data) {
-    return new TableFiles(suite, data + "/" + suite + "-" + scale + "-" + partitions);
+  /** The directory of all tables, as Hadoop names it. */
+  private String tables(String data) {
+    return data + "/" + suite + "-" + scale + "-" + partitions;
   }
 
   /** Rows that are equal in a query's order may change their places, so they are sorted. */
@@ -98,57 +135,5 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
     return value instanceof Double number && Double.isFinite(number)
         ? new BigDecimal(number).round(DIGITS).stripTrailingZeros().toString()
         : String.valueOf(value);
-  }
-
-  /** Tables and queries of a published benchmark, the queries as Spark's own tests have them. */
-  public enum QuerySuite {
-    /** 22 queries over 8 tables. */
-    TPCH(22, ""),
-
-    /** 103 queries over 24 tables: the 99, four of them in two parts. */
-    TPCDS(99, "14 23 24 39");
-
-    private final int count;
-
-    /** Numbers of queries that have two parts, separated by blanks. */
-    private final String inTwoParts;
-
-    QuerySuite(int count, String inTwoParts) {
-      this.count = count;
-      this.inTwoParts = inTwoParts;
-    }
-
-    /** Names of the queries in their order, such as {@code 5} or {@code 14a}. */
-    public List<String> queries() {
-      List<String> twice = List.of(inTwoParts.split(" ", -1));
-      return IntStream.rangeClosed(1, count)
-          .mapToObj(Integer::toString)
-          .flatMap(
-              name -> twice.contains(name) ? Stream.of(name + "a", name + "b") : Stream.of(name))
-          .toList();
-    }
-
-    /** Generates the tables. */
-    TableFiles.TableGenerator generator() {
-      return switch (this) {
-        case TPCH -> new TableFiles.TpchTables();
-        case TPCDS -> new TableFiles.TpcdsTables();
-      };
-    }
-
-    /** The build takes them from the jar of Spark SQL's tests. */
-    public String text(String query) {
-      String name = "query/" + this + "/q" + query + ".sql";
-      try (InputStream in = QuerySuite.class.getResourceAsStream(name)) {
-        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      } catch (IOException e) {
-        throw new UncheckedIOException("cannot read " + name, e);
-      }
-    }
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
   }
 }

@@ -34,9 +34,6 @@ public record RatioChange(
           + " not chance. Five values of each are enough for a verdict; with fewer of one, the other"
           + " needs more.";
 
-  private static final int TEXT_COLUMNS = 3;
-  private static final int VERDICT_COLUMN = 6;
-
   /**
    * The changes of the ratios that both have.
    *
@@ -77,20 +74,19 @@ public record RatioChange(
 
   /** The changes as plain text. */
   public static String table(List<RatioChange> changes) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("shape", "ratio", "metric", "base", "head", "head / base", "verdict"));
-    for (RatioChange one : changes) {
-      rows.add(
-          List.of(
-              one.shape,
-              one.ratio,
-              one.metric,
-              one.base.format(2),
-              one.head.format(2),
-              String.format(Locale.ROOT, "%.2f", one.head.median() / one.base.median()),
-              one.verdict.toString()));
-    }
-    return TextTable.of(rows, column -> column < TEXT_COLUMNS || column == VERDICT_COLUMN);
+    return new TextTable<RatioChange>()
+        .text("shape", RatioChange::shape)
+        .text("ratio", RatioChange::ratio)
+        .text("metric", RatioChange::metric)
+        .number("base", one -> one.base.format(2))
+        .number("head", one -> one.head.format(2))
+        .number("head / base", RatioChange::factor)
+        .text("verdict", one -> one.verdict.toString())
+        .of(changes);
+  }
+
+  private String factor() {
+    return String.format(Locale.ROOT, "%.2f", head.median() / base.median());
   }
 
   /** Result of comparing one ratio of two systems. */

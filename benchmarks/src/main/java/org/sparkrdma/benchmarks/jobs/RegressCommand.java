@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -15,6 +16,7 @@ import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.MisuseException;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -74,8 +76,8 @@ public final class RegressCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException, LaunchException {
     Path project = options.installation().project();
-    Commit baseCommit = commit(project, base);
-    Commit headCommit = commit(project, head);
+    Commit baseCommit = WorktreeBenchmark.commit(project, base);
+    Commit headCommit = WorktreeBenchmark.commit(project, head);
     check();
     Files.createDirectories(options.workDirectory());
     Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
@@ -85,20 +87,9 @@ public final class RegressCommand implements Callable<Integer> {
     try {
       return publish(measure(benchmark, baseCommit, headCommit));
     } finally {
-      if (LiveProcesses.tryRemove(endHook)) {
-        benchmark.close();
-      } else {
-        // The hook ends the JVM; what failed here failed because of the signal.
-        Thread.currentThread().join();
-      }
+      LiveProcesses.remove(endHook);
+      benchmark.close();
     }
-  }
-
-  private Commit commit(Path project, String name)
-      throws IOException, InterruptedException, LaunchException {
-    return WorktreeBenchmark.commit(project, name)
-        .orElseThrow(
-            () -> options.misuse("git knows no commit '%s' in %s".formatted(name, project)));
   }
 
   private boolean measuresTransfers() {
@@ -113,33 +104,17 @@ public final class RegressCommand implements Callable<Integer> {
   }
 
   private void check() {
+    LaunchOptions.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
+    LaunchOptions.checkWarmUps(warmUps());
     if (!measuresTransfers()) {
-      checkJob();
+      shapes.forEach(ShuffleJob.valueOf(job.toUpperCase(Locale.ROOT))::workload);
+      if (modes.stream().distinct().count() < 2) {
+        throw new MisuseException(
+            "--modes is '%s': give two shuffles or more, because ratios are to the first"
+                .formatted(modes.get(0)));
+      }
     }
-    LaunchOptions.Limits limits = options.limits();
-    limits.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
-    limits.checkWarmUps(warmUps());
     report.check();
-  }
-
-  private void checkJob() {
-    ShuffleJob known =
-        ShuffleJob.named(job)
-            .orElseThrow(
-                () ->
-                    options.misuse(
-                        "--job is '%s': give one of %s, %s, %s"
-                            .formatted(job, ShuffleJob.names(), TRANSFER, LATENCY)));
-    try {
-      shapes.forEach(known::workload);
-    } catch (IllegalArgumentException e) {
-      throw options.misuse(e.getMessage());
-    }
-    if (modes.stream().distinct().count() < 2) {
-      throw options.misuse(
-          "--modes is '%s': give two shuffles or more, because ratios are to the first"
-              .formatted(modes.get(0)));
-    }
   }
 
   /** The command of {@code ./bench} and its options for each run. */
@@ -193,9 +168,12 @@ public final class RegressCommand implements Callable<Integer> {
     System.out.println(RatioChange.table(result.changes()));
     System.out.println(RatioChange.RULE);
     report.write(result);
-    System.out.println(
-        result.worse() == 0 ? "No ratio is worse." : "Ratios that are worse: " + result.worse());
-    return result.worse() == 0 ? 0 : 1;
+    long worse =
+        result.changes().stream()
+            .filter(change -> change.verdict() == RatioChange.Verdict.WORSE)
+            .count();
+    System.out.println(worse == 0 ? "No ratio is worse." : "Ratios that are worse: " + worse);
+    return worse == 0 ? 0 : 1;
   }
 
   /** Shutdown hook for Ctrl-C and other signals: ends the processes, removes the work trees. */
@@ -204,7 +182,7 @@ public final class RegressCommand implements Callable<Integer> {
     System.err.println("bench: interrupted: removing the work trees");
     try {
       benchmark.close();
-    } catch (IOException e) {
+    } catch (LaunchException | IOException | InterruptedException e) {
       System.err.println("bench: cannot delete " + directory + ": " + e.getMessage());
     }
   }
@@ -216,12 +194,5 @@ public final class RegressCommand implements Callable<Integer> {
    * @param changes one for each ratio
    */
   private record RegressReport(
-      Environment environment, Commit base, Commit head, List<RatioChange> changes) {
-    /** Number of ratios that are worse. */
-    long worse() {
-      return changes.stream()
-          .filter(change -> change.verdict() == RatioChange.Verdict.WORSE)
-          .count();
-    }
-  }
+      Environment environment, Commit base, Commit head, List<RatioChange> changes) {}
 }

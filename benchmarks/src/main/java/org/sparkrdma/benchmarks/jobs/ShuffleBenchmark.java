@@ -2,15 +2,13 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.util.concurrent.Callable;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.Launcher;
+import org.sparkrdma.launch.MisuseException;
 import org.sparkrdma.launch.ProgressLog;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** The class to give to {@code spark-submit} on any cluster, in client mode. */
 @Command(
@@ -20,39 +18,40 @@ import picocli.CommandLine.Spec;
 public final class ShuffleBenchmark implements Callable<Integer> {
   @Mixin private BenchmarkPlan.Options job;
 
-  @Option(names = "--data", paramLabel = "URI")
+  @Option(names = "--data", paramLabel = "URI", defaultValue = "")
   private String data;
 
   @Mixin private LaunchOptions.Report report;
 
-  @Spec private CommandSpec spec;
-
   private ShuffleBenchmark() {}
 
   public static void main(String[] arguments) {
-    int exitCode = commandLine().execute(arguments);
+    String name = ShuffleBenchmark.class.getSimpleName();
+    int exitCode =
+        Launcher.commandLine(name, "./bench --help", new ShuffleBenchmark()).execute(arguments);
     if (exitCode != 0) {
       System.exit(exitCode);
     }
   }
 
-  static CommandLine commandLine() {
-    return ClusterCommand.commandLine(
-        ShuffleBenchmark.class.getSimpleName(), "./bench --help", new ShuffleBenchmark());
-  }
-
   @Override
   public Integer call() throws Exception {
-    BenchmarkPlan plan = job.plan(data);
+    BenchmarkPlan plan = job.plan().withData(data);
+    if (plan.job().readsFiles() && data.isEmpty()) {
+      throw new MisuseException(
+          plan.job() + " needs --data, a directory that every executor can read and write");
+    }
     if ("cluster".equals(System.getProperty("spark.submit.deployMode"))) {
-      throw new LaunchOptions.Limits(spec)
-          .misuse("--deploy-mode is cluster; this class starts several applications: use client");
+      throw new MisuseException(
+          "--deploy-mode is cluster; this class starts several applications: use client");
     }
     report.check();
     ProgressLog log = new ProgressLog();
-    BenchmarkReport result = new BenchmarkRuns(plan, line -> log.step("benchmark", line)).run();
+    BenchmarkRuns runs =
+        new BenchmarkRuns(plan, line -> log.step("benchmark", line), plan.job()::workload);
+    BenchmarkReport result = runs.run();
     System.out.println();
-    System.out.println(BenchmarkTable.of(result));
+    System.out.println(result.table());
     report.write(result);
     return 0;
   }

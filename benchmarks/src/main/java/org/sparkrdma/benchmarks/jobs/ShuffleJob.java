@@ -2,12 +2,10 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import com.fasterxml.jackson.annotation.JsonValue;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.stream.Collectors;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.MisuseException;
 
 /**
  * The jobs with their default shapes, which were fixed before the first measurement. {@code ./bench
@@ -38,16 +36,6 @@ public enum ShuffleJob {
     this.readsFiles = readsFiles;
   }
 
-  /** All names, for messages. */
-  public static String names() {
-    return Arrays.stream(values()).map(ShuffleJob::toString).collect(Collectors.joining(", "));
-  }
-
-  /** The job of this name, if there is one. */
-  public static Optional<ShuffleJob> named(String name) {
-    return Arrays.stream(values()).filter(job -> job.toString().equals(name)).findFirst();
-  }
-
   /** The default shapes. */
   List<String> shapes() {
     return List.of(shapes.split(",", -1));
@@ -66,22 +54,21 @@ public enum ShuffleJob {
   /**
    * The job in one shape.
    *
-   * @throws IllegalArgumentException in one sentence with the form of a shape
+   * @throws MisuseException in one sentence with the form of a shape
    */
   public Workload workload(String shape) {
     try {
       return switch (this) {
         case GROUPBY -> GroupBy.parse(shape);
-        case TERASORT -> TeraSortJob.parse(shape);
+        case TERASORT -> TeraSort.parse(shape);
         case PAGERANK -> PageRank.parse(shape);
-        case TPCH -> PublishedQueries.parse(PublishedQueries.QuerySuite.TPCH, shape);
-        case TPCDS -> PublishedQueries.parse(PublishedQueries.QuerySuite.TPCDS, shape);
+        case TPCH -> PublishedQueries.parse(QuerySuite.TPCH, shape);
+        case TPCDS -> PublishedQueries.parse(QuerySuite.TPCDS, shape);
       };
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(
+    } catch (MisuseException e) {
+      throw new MisuseException(
           "shape of %s: %s; write it as %s, such as %s"
-              .formatted(this, e.getMessage(), form, shapes().get(0)),
-          e);
+              .formatted(this, e.getMessage(), form, shapes().get(0)));
     }
   }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.MisuseException;
 
 /** A job in one shape. Stateless, because it runs many times under different shuffles. */
 public interface Workload {
@@ -15,14 +17,14 @@ public interface Workload {
    *
    * @param data directory for input and output, as Hadoop names it
    */
-  default void prepare(JavaSparkContext spark, String data) {}
+  default void prepare(JavaSparkContext spark, String data) throws IOException {}
 
   /**
    * Runs the job; the time until this method returns is measured.
    *
    * @return computes the answer, outside the measured time
    */
-  PendingAnswer run(JavaSparkContext spark, String data);
+  PendingAnswer run(JavaSparkContext spark, String data) throws IOException;
 
   /**
    * A job that has ended.
@@ -45,12 +47,12 @@ public interface Workload {
   /** The size of a job as users write it: numbers and sizes with an {@code x} between them. */
   record Shape(String text, List<String> parts) {
     /**
-     * @throws IllegalArgumentException in one sentence, if the text has another number of parts
+     * @throws MisuseException in one sentence, if the text has another number of parts
      */
     public static Shape parse(String text, int parts) {
       Shape shape = new Shape(text, List.of(text.split("x", -1)));
       if (shape.parts.size() != parts) {
-        throw new IllegalArgumentException(
+        throw new MisuseException(
             "'%s' has %d parts instead of %d".formatted(text, shape.parts.size(), parts));
       }
       return shape;
@@ -61,7 +63,7 @@ public interface Workload {
       String part = parts.get(index);
       int count = part.matches("[0-9]{1,9}") ? Integer.parseInt(part) : -1;
       if (count < min || count > max) {
-        throw new IllegalArgumentException(
+        throw new MisuseException(
             "'%s' in '%s' must be a whole number from %d to %d".formatted(part, text, min, max));
       }
       return count;
@@ -77,7 +79,7 @@ public interface Workload {
       String part = parts.get(index);
       double number = part.matches("[0-9]{1,6}([.][0-9]{1,3})?") ? Double.parseDouble(part) : 0;
       if (number <= 0 || number > max) {
-        throw new IllegalArgumentException(
+        throw new MisuseException(
             String.format(
                 Locale.ROOT,
                 "'%s' in '%s' must be a number above 0, up to %.0f, with at most three decimals",
@@ -92,7 +94,7 @@ public interface Workload {
     public int bytes(int index, DataSize max) {
       DataSize size = size(index);
       if (size.bytes() > max.bytes()) {
-        throw new IllegalArgumentException(
+        throw new MisuseException(
             "'%s' in '%s' must be at most %s".formatted(parts.get(index), text, max));
       }
       return Math.toIntExact(size.bytes());

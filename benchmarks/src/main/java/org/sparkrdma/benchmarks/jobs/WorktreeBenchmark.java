@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
+import org.sparkrdma.launch.MisuseException;
 import org.sparkrdma.launch.RunDirectory;
 
 /**
@@ -23,7 +23,7 @@ import org.sparkrdma.launch.RunDirectory;
  * <p>Confined to the main thread, but {@link #close} may run on a shutdown hook at any time: it
  * ends the processes and deletes the directory. A second close does nothing.
  */
-final class WorktreeBenchmark implements AutoCloseable {
+final class WorktreeBenchmark {
   private static final List<String> BUILD =
       List.of(
           "./mvnw", "-B", "-ntp", "-Pquick", "-DskipTests", "-pl", "benchmarks", "-am", "package");
@@ -50,15 +50,20 @@ final class WorktreeBenchmark implements AutoCloseable {
     this.options = options;
   }
 
-  /** The commit of this name; empty if there is none or if the project is in no repository. */
-  static Optional<Commit> commit(Path project, String name)
+  /**
+   * The commit of this name.
+   *
+   * @throws MisuseException if there is none or if the project is in no repository
+   */
+  static Commit commit(Path project, String name)
       throws IOException, InterruptedException, LaunchException {
     Outcome outcome =
         git(project, "log", "-1", "--format=%H %s", "--end-of-options", name + "^{commit}", "--");
     String[] fields = outcome.output().strip().split(" ", 2);
-    return outcome.exitCode() == 0 && fields.length == 2
-        ? Optional.of(new Commit(name, fields[0], fields[1]))
-        : Optional.empty();
+    if (outcome.exitCode() != 0 || fields.length != 2) {
+      throw new MisuseException("git knows no commit '%s' in %s".formatted(name, project));
+    }
+    return new Commit(name, fields[0], fields[1]);
   }
 
   /** Builds the commit; once if it is both. */
@@ -101,10 +106,10 @@ final class WorktreeBenchmark implements AutoCloseable {
             .redirectInput(Path.of("/dev/null").toFile())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
-    LiveProcesses.ClusterProcess process = processes.start(builder, output);
+    Process process = processes.start(builder);
     int exitCode;
     try {
-      exitCode = process.process().waitFor();
+      exitCode = process.waitFor();
     } finally {
       processes.end(process);
     }
@@ -116,17 +121,10 @@ final class WorktreeBenchmark implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() throws IOException {
+  void close() throws LaunchException, IOException, InterruptedException {
     processes.close();
     RunDirectory.deleteTree(directory);
-    try {
-      git(project, "worktree", "prune");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (LaunchException e) {
-      throw new IOException(e);
-    }
+    git(project, "worktree", "prune");
   }
 
   private record Outcome(int exitCode, String output) {}

@@ -17,6 +17,7 @@ import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.MisuseException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -78,10 +79,9 @@ public final class TransferCommand implements Callable<Integer> {
   @Mixin private LaunchOptions.FlightRecordings recordings;
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws LaunchException, IOException, InterruptedException {
     check();
-    options.check();
-    return options.command("bench").run(settings -> settings, this::measure);
+    return options.run("bench", settings -> settings, this::measure);
   }
 
   private Kind kind() {
@@ -106,29 +106,29 @@ public final class TransferCommand implements Callable<Integer> {
 
   private void check() {
     if (Stream.of(latency, first, ceiling).filter(given -> given).count() > 1) {
-      throw options.misuse(
+      throw new MisuseException(
           "--latency, --first and --ceiling measure different things: give one of them");
     }
     if (ceiling && verify.isEmpty()) {
       verify.add(Verify.OFF);
     }
     if (ceiling && !verify.equals(List.of(Verify.OFF))) {
-      throw options.misuse("--verify needs bytes, which no block has with --ceiling: give off");
+      throw new MisuseException(
+          "--verify needs bytes, which no block has with --ceiling: give off");
     }
-    LaunchOptions.Limits limits = options.limits();
-    limits.checkRounds(rounds, warmUps);
-    limits.check("--batch", batch, 1, MAX_BATCH);
+    LaunchOptions.checkRounds(rounds, warmUps);
+    LaunchOptions.check("--batch", batch, 1, MAX_BATCH);
     if (batch > 1 && !kind().isSingle()) {
-      throw options.misuse(
+      throw new MisuseException(
           "--batch is the number of blocks of a request of --latency or --first: give one of them");
     }
     for (DataSize size : sizes) {
       if (size.bytes() > LARGEST_BLOCK.bytes()) {
-        throw options.misuse(
+        throw new MisuseException(
             "--sizes has '%s': give sizes of at most %s".formatted(size, LARGEST_BLOCK));
       }
       if (batch > 1 && batch * size.bytes() > MAX_REQUEST.bytes()) {
-        throw options.misuse(
+        throw new MisuseException(
             "--batch is '%d': give a number whose blocks of %s have at most %s together"
                 .formatted(batch, size, MAX_REQUEST));
       }
@@ -177,7 +177,6 @@ public final class TransferCommand implements Callable<Integer> {
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.mode", "required");
     conf.put("spark.shuffle.rdma.fabric.trusted", "true");
-    conf.put("spark.shuffle.rdma.engine", ENGINE);
     conf.put("spark.shuffle.rdma.pinned.max", Long.toString(PINNED.bytes()));
     if (ceiling) {
       conf.put("spark.shuffle.rdma.engine", NoCopyProvider.NAME);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.transfer;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,18 +60,15 @@ record TransferReport(Environment environment, List<Case> cases) {
     for (TransferPlan.Verify verify : cases.stream().map(Case::verify).distinct().toList()) {
       List<Case> own = cases.stream().filter(one -> one.verify() == verify).toList();
       Case first = own.get(0);
-      List<List<String>> rows = new ArrayList<>();
       String title =
           "verify %s, batch %d, served from %s"
               .formatted(verify, first.batch(), first.copy() ? "copies" : "files");
-      rows.add(new ArrayList<>(List.of(title)));
-      own.forEach(one -> rows.get(0).add(new DataSize(one.blockBytes()).toString()));
-      for (String figure : first.figures().keySet()) {
-        List<String> row = new ArrayList<>(List.of(figure));
-        own.forEach(one -> row.add(one.figures().get(figure).format()));
-        rows.add(row);
+      TextTable<String> table = new TextTable<String>().text(title, figure -> figure);
+      for (Case one : own) {
+        String size = new DataSize(one.blockBytes()).toString();
+        table.number(size, figure -> one.figures().get(figure).format());
       }
-      text.append('\n').append(TextTable.of(rows, column -> column == 0));
+      text.append('\n').append(table.of(first.figures().keySet()));
     }
     return text.toString();
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReports;
 import org.sparkrdma.benchmarks.jobs.ShuffleMode;
-import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.Launcher;
 import org.sparkrdma.launch.Refusal;
 
 class ChartCommandTest {
@@ -50,8 +50,7 @@ class ChartCommandTest {
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--out", out.toString(), report.toString()));
     assertThat(
-            ClusterCommand.commandLine(ChartCommand.class)
-                .execute(arguments(all.toArray(String[]::new))))
+            Launcher.commandLine(ChartCommand.class).execute(arguments(all.toArray(String[]::new))))
         .isZero();
     return Files.readString(out.resolve("wall.svg"));
   }

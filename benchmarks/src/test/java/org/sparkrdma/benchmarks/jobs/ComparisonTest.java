@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.benchmarks.jobs.RatioChange.RankSum;
 import org.sparkrdma.benchmarks.jobs.RatioChange.Verdict;
-import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.Launcher;
 
 @Timeout(60)
 class ComparisonTest {

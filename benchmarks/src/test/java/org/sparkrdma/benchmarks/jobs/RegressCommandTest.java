@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.Launcher;
 
 /** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
@@ -95,7 +95,7 @@ class RegressCommandTest {
   }
 
   private int regress(String... more) {
-    return ClusterCommand.commandLine(RegressCommand.class)
+    return Launcher.commandLine(RegressCommand.class)
         .execute(arguments(more).toArray(new String[0]));
   }
 

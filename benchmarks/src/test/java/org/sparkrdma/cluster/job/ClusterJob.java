@@ -37,6 +37,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.sparkrdma.benchmarks.jobs.PublishedQueries;
+import org.sparkrdma.benchmarks.jobs.QuerySuite;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
@@ -106,7 +107,7 @@ public final class ClusterJob {
   /** Query 5 of TPC-H. The first application with its folder generates the tables. */
   private static JobResult query(JavaSparkContext spark, ExecutorEvents events) {
     String folder = spark.getConf().get("spark.test.tables");
-    PublishedQueries.parse(PublishedQueries.QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
+    PublishedQueries.parse(QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
     SparkSession session = SparkSession.builder().getOrCreate();
     for (File table : new File(folder, "tpch-0.1-8").listFiles()) {
       session.read().parquet(table.getPath()).createOrReplaceTempView(table.getName());

@@ -14,7 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.benchmarks.jobs.ExecutorUsage;
 import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.scenarios.SparkInternals;
 import scala.Function1;

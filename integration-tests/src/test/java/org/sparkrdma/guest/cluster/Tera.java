@@ -3,9 +3,8 @@ package org.sparkrdma.guest.cluster;
 
 import java.nio.file.Path;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.tera.TeraGen;
-import org.sparkrdma.benchmarks.tera.TeraSort;
-import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.benchmarks.jobs.TeraSort;
+import org.sparkrdma.benchmarks.jobs.TeraValidate;
 
 /** A TeraSort that is small enough for a kernel with one processor. */
 final class Tera {
@@ -16,7 +15,7 @@ final class Tera {
 
   /** Writes the input into a new directory. */
   static void generate(JavaSparkContext spark, Path input) {
-    TeraGen.write(spark, uri(input), RECORDS, PARTITIONS);
+    TeraSort.write(spark, uri(input), RECORDS, PARTITIONS);
   }
 
   /** Sorts one directory into a new one and returns a summary. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.tera;
+package org.sparkrdma.benchmarks.jobs;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.quickstart;
+package org.sparkrdma.benchmarks.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,9 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.ShuffleJob;
-import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Launcher;
 import picocli.CommandLine;
 
 @Timeout(60)
@@ -37,7 +36,7 @@ class QuickstartTest {
   }
 
   private int warmUps(String... arguments) {
-    CommandLine commandLine = ClusterCommand.commandLine(Quickstart.class);
+    CommandLine commandLine = Launcher.commandLine(Quickstart.class);
     commandLine.parseArgs(all(arguments));
     return commandLine.<Quickstart>getCommand().plan().warmUps();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.tera;
+package org.sparkrdma.launch;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -9,7 +9,6 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
-import org.sparkrdma.launch.ProgressLog;
 
 /**
  * Prints one line for each finished task of the jobs that run, for the launcher of the application.
