@@ -72,7 +72,7 @@ class ComparisonTest {
   }
 
   private static int compare(Path first, Path second) {
-    return ClusterCommand.commandLine(CompareCommand.class)
+    return Launcher.commandLine(CompareCommand.class)
         .execute("--project", "p", "--work-dir", "w", first.toString(), second.toString());
   }
 

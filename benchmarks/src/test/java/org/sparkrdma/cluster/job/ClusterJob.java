@@ -105,14 +105,14 @@ public final class ClusterJob {
   }
 
   /** Query 5 of TPC-H. The first application with its folder generates the tables. */
-  private static JobResult query(JavaSparkContext spark, ExecutorEvents events) {
+  private static JobResult query(JavaSparkContext spark, ExecutorEvents events) throws IOException {
     String folder = spark.getConf().get("spark.test.tables");
     PublishedQueries.parse(QuerySuite.TPCH, "0.1x8x5").prepare(spark, folder);
     SparkSession session = SparkSession.builder().getOrCreate();
     for (File table : new File(folder, "tpch-0.1-8").listFiles()) {
       session.read().parquet(table.getPath()).createOrReplaceTempView(table.getName());
     }
-    Dataset<Row> answer = session.sql(PublishedQueries.QuerySuite.TPCH.text("5"));
+    Dataset<Row> answer = session.sql(QuerySuite.TPCH.text("5"));
     List<String> rows = answer.collectAsList().stream().map(row -> row.mkString("|")).toList();
     System.out.println(answer.queryExecution().executedPlan());
     return result(spark, events, rows);

@@ -53,11 +53,9 @@ private[faults] final class FaultBench extends AutoCloseable {
     cluster.onEveryExecutor(() => (Faults.here().inFlight, Faults.here().queuePairs)).values
 
   /** Ends of connections that are closed, and pinned bytes, in each executor. */
-  def endsAndBytes(): Iterable[(Long, Long)] = cluster
-    .onEveryExecutor { () =>
-      (SparkInternals.gauge("connections.closed"), SparkInternals.gauge("pinned.bytes"))
-    }
-    .values
+  def endsAndBytes(): Iterable[(Long, Long)] = cluster.onEveryExecutor { () =>
+    (SparkInternals.gauge("connections.closed"), SparkInternals.gauge("pinned.bytes"))
+  }.values
 
   /** Process of the executor with the lowest id: single faults fire in it. */
   def firstProcess(): (String, Long) = cluster.processes().minBy(_._1)

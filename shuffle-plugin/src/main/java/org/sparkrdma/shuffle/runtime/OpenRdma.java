@@ -81,8 +81,8 @@ record OpenRdma(
    * Opens a device and starts a transport on it.
    *
    * @param engine closed with the parts, but not when this fails
-   * @param onLost receives the reason, at any later time, when the transport cannot be used
-   *     any more; returns at once
+   * @param onLost receives the reason, at any later time, when the transport cannot be used any
+   *     more; returns at once
    * @throws VerbsException when the device refuses; it is then closed
    */
   static OpenRdma open(
@@ -97,8 +97,7 @@ record OpenRdma(
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     StartedTransport transport = null;
     try {
-      transport =
-          transports.start(new DeviceStart(device, choice, machine, limit, budget, onLost));
+      transport = transports.start(new DeviceStart(device, choice, machine, limit, budget, onLost));
     } finally {
       if (transport == null) {
         device.close();

@@ -247,8 +247,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
     starts++;
     int number = starts;
-    Optional<OpenRdma> started =
-        start.run(reason -> control.execute(() -> onLost(number, reason)));
+    Optional<OpenRdma> started = start.run(reason -> control.execute(() -> onLost(number, reason)));
     missing.check();
     if (missing.any()) {
       unclosed = started.orElse(null);

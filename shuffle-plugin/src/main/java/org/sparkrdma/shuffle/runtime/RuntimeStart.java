@@ -88,8 +88,8 @@ class RuntimeStart {
   /**
    * Never throws; empty when RDMA cannot be used. The caller closes the parts.
    *
-   * @param onLost receives the reason, at any later time, when the transport cannot be used
-   *     any more; returns at once
+   * @param onLost receives the reason, at any later time, when the transport cannot be used any
+   *     more; returns at once
    */
   Optional<OpenRdma> run(Consumer<String> onLost) {
     transientReason = false;
@@ -149,8 +149,7 @@ class RuntimeStart {
   }
 
   /** Takes over the engine; closes everything that it opened when it fails. */
-  private OpenRdma startOn(VerbsEngine engine, Consumer<String> onLost)
-      throws VerbsException {
+  private OpenRdma startOn(VerbsEngine engine, Consumer<String> onLost) throws VerbsException {
     boolean started = false;
     try {
       OpenRdma parts =

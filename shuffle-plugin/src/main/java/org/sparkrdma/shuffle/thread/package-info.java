@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The threads of the plug-in, and what they share: the owner of state ({@link
- * org.sparkrdma.shuffle.thread.Owner}), the refusal of a thread by the system ({@link
+ * org.sparkrdma.shuffle.thread.OwnerThread}), the refusal of a thread by the system ({@link
  * org.sparkrdma.shuffle.thread.ThreadShortageException}) and the wait for the end of a thread
  * ({@link org.sparkrdma.shuffle.thread.ThreadEnd}). What each thread owns and never does stands in
  * ARCHITECTURE.md.

@@ -28,9 +28,9 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  *       └──────────┴────────────┴───────────┴─► BROKEN ─► CLOSED
  * </pre>
  *
- * <p>Every fault has one treatment: the connection is marked broken, which leaves its blocks to TCP.
- * The agent then destroys the queue pair, and only that frees memory, because until then the device
- * may write it.
+ * <p>Every fault has one treatment: the connection is marked broken, which leaves its blocks to
+ * TCP. The agent then destroys the queue pair, and only that frees memory, because until then the
+ * device may write it.
  */
 abstract class RdmaConnection {
   /** State of a connection. */

@@ -182,7 +182,7 @@ final class ReadConnection extends RdmaConnection {
       return;
     }
     reads.endLate(nowNs);
-    exchange.failLate(nowNs);
+    exchange.leaveLateToTcp(nowNs);
     // After its first fetch, an executor asks itself for nothing more.
     boolean isToItself = peer.endpoint().incarnation() == context.self().endpoint().incarnation();
     long idleNs = isToItself ? 0 : context.settings().idleTimeout().toNanos();

@@ -21,8 +21,8 @@ import org.sparkrdma.verbs.Device;
  * @param addresses of the device for listeners, the preferred one first
  * @param completionVector vector of the device's completion queues
  * @param identity creates this executor's identity from the listeners' addresses
- * @param onLost receives the reason when RDMA is lost, possibly more than once; any thread,
- *     which must not close the transport
+ * @param onLost receives the reason when RDMA is lost, possibly more than once; any thread, which
+ *     must not close the transport
  * @param nanoClock as {@link System#nanoTime}
  */
 public record TransportEnvironment(

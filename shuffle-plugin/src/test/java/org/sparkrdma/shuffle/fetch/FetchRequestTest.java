@@ -139,7 +139,7 @@ class FetchRequestTest {
 
   /** A delivered block with a wrong checksum of its second partition. */
   private FetchedBlock block() {
-    FetchedBlock block = sinks.tryTake(LENGTH);
+    FetchedBlock block = receiveMemory.tryTake(LENGTH);
     int placed = 0;
     for (int i = 0; i < block.count(); i++) {
       int step = block.lengthBytes(i);
@@ -173,7 +173,7 @@ class FetchRequestTest {
             ranges,
             new RecordingListener((name, buffer) -> delivered.add(buffer.retain())),
             reading);
-    request.begin(
+    request.fetchByRdma(
         begun -> {},
         new Endpoint(
             "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));

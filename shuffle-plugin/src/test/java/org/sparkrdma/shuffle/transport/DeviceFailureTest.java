@@ -80,8 +80,7 @@ class DeviceFailureTest extends ScriptedExecutors {
       }
       assertAgentsIdle();
       if (failure.effect() == Effect.STOPS_UNLESS_TRUSTED) {
-        assertThat(reader.losses() + " " + server.losses())
-            .contains("does not change the access");
+        assertThat(reader.losses() + " " + server.losses()).contains("does not change the access");
         requireStartOnATrustedFabricOnly(blocks);
       }
       return;

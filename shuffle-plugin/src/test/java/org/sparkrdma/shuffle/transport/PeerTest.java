@@ -33,7 +33,7 @@ class PeerTest {
               new byte[Endpoint.TOKEN_BYTES]));
 
   private long fault() {
-    return peer.onFault(nowNs, FIRST, MAX);
+    return peer.quarantineOnFault(nowNs, FIRST, MAX);
   }
 
   @Test
