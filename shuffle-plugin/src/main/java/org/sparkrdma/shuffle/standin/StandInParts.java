@@ -26,7 +26,7 @@ public final class StandInParts {
   /** Maximum wait of blocks for an answer of the service. */
   private static final Duration SERVICE_LIMIT = Duration.ofSeconds(5);
 
-  private final EndpointCache directory;
+  private final EndpointCache endpoints;
   private final FallbackThreads tcp = new FallbackThreads(this::onFault);
 
   /** Null without the service, as the next one. */
@@ -35,15 +35,15 @@ public final class StandInParts {
   private final ServiceDirectories service;
 
   /** Those of an executor. */
-  public StandInParts(SparkEnv env, EndpointCache directory) {
+  public StandInParts(SparkEnv env, EndpointCache endpoints) {
     BlockManager blocks = env.blockManager();
-    this.directory = directory;
+    this.endpoints = endpoints;
     if (!blocks.externalShuffleServiceEnabled()) {
       standIns = null;
       service = null;
       return;
     }
-    standIns = new StandIns(directory, env.executorId(), System::nanoTime);
+    standIns = new StandIns(endpoints, env.executorId(), System::nanoTime);
     service =
         new ServiceDirectories(
             blocks.blockStoreClient(),
@@ -64,12 +64,12 @@ public final class StandInParts {
     if (standIns != null) {
       standIns.onFault(request.endpoint());
     }
-    directory.recheck();
+    endpoints.recheck();
   }
 
   /** Same as {@link StandIns#find}; without the service as {@link EndpointCache#find}. */
   public CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage) {
-    return standIns == null ? directory.find(peer.executorId()) : standIns.find(peer, stage);
+    return standIns == null ? endpoints.find(peer.executorId()) : standIns.find(peer, stage);
   }
 
   /** The map outputs that this executor serves. */

@@ -36,7 +36,7 @@ final class StandIns {
 
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-  private final EndpointCache directory;
+  private final EndpointCache endpoints;
   private final String self;
   private final LongSupplier nanoClock;
 
@@ -59,8 +59,8 @@ final class StandIns {
    * @param self Spark's id of this executor
    * @param nanoClock that of the directory
    */
-  StandIns(EndpointCache directory, String self, LongSupplier nanoClock) {
-    this.directory = directory;
+  StandIns(EndpointCache endpoints, String self, LongSupplier nanoClock) {
+    this.endpoints = endpoints;
     this.self = self;
     this.nanoClock = nanoClock;
   }
@@ -83,7 +83,7 @@ final class StandIns {
     }
     synchronized (queries) {
       CompletableFuture<?> query =
-          queries.computeIfAbsent(stage, first -> directory.query(executorId));
+          queries.computeIfAbsent(stage, first -> endpoints.query(executorId));
       if (query.isDone()) {
         queriedStage = stage;
       }
@@ -92,15 +92,15 @@ final class StandIns {
   }
 
   private CompletableFuture<Optional<Endpoint>> findNow(BlockManagerAddress peer) {
-    if (directory.hasEnded(peer.executorId())) {
+    if (endpoints.hasEnded(peer.executorId())) {
       return CompletableFuture.completedFuture(standIn(peer));
     }
-    return directory.find(peer.executorId()).thenApply(found -> usable(found, peer));
+    return endpoints.find(peer.executorId()).thenApply(found -> usable(found, peer));
   }
 
   private Optional<Endpoint> usable(Optional<Endpoint> found, BlockManagerAddress peer) {
     boolean isUsable =
-        found.isPresent() ? !isSuspect(found.get()) : !directory.hasEnded(peer.executorId());
+        found.isPresent() ? !isSuspect(found.get()) : !endpoints.hasEnded(peer.executorId());
     return isUsable ? found : standIn(peer);
   }
 
@@ -111,12 +111,12 @@ final class StandIns {
             : choose(
                 peer.executorId(),
                 self,
-                directory.endpointsOn(peer.host()).stream()
+                endpoints.endpointsOn(peer.host()).stream()
                     .filter(one -> !isSuspect(one))
                     .toList());
     if (chosen.isEmpty()) {
       // Another executor may have started there.
-      directory.recheck();
+      endpoints.recheck();
     }
     return chosen;
   }
@@ -146,12 +146,12 @@ final class StandIns {
     if (sinceNs == null) {
       return false;
     }
-    if (directory.answeredNs() - sinceNs >= SUSPECT_NS) {
+    if (endpoints.answeredNs() - sinceNs >= SUSPECT_NS) {
       suspects.remove(endpoint.incarnation(), sinceNs);
       return false;
     }
     if (nanoClock.getAsLong() - sinceNs >= SUSPECT_NS) {
-      var unused = directory.query(endpoint.executorId());
+      var unused = endpoints.query(endpoint.executorId());
     }
     return true;
   }
