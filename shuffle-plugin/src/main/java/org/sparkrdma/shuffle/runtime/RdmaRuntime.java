@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
@@ -268,17 +269,14 @@ public final class RdmaRuntime implements AutoCloseable {
   private void announce(OpenRdma started) {
     LOG.info("RDMA is up: {}", started.description());
     upSinceNs = System.nanoTime();
-    var unused =
-        directory
-            .publish(started.transport().endpoint())
-            .thenAccept(taken -> published.countDown())
-            .thenCompose(done -> directory.find(executorId))
-            .thenAccept(own -> own.ifPresent(self -> FirstFetch.begin(started.transport(), self)));
+    Endpoint self = started.transport().endpoint();
+    var unused = directory.publish(self).thenAccept(taken -> published.countDown());
     if (directory.isAbsent()) {
       // No task waits for it.
       published.countDown();
     }
     directory.reportSoon();
+    tcp.tryRun(FirstFetch.class.getName(), () -> FirstFetch.begin(started.transport(), self));
   }
 
   private void onFailedStart(List<String> reasons) {
