@@ -150,8 +150,8 @@ public class SparkMapOutputs implements MapOutputs {
             ? null
             : resolver.getChecksumFile(shuffleId, mapId, algorithm, others).toPath();
     MapOutput output;
-    try {
-      long[] offsets = read(index);
+    try (FileChannel channel = FileChannel.open(index, StandardOpenOption.READ)) {
+      long[] offsets = read(index, channel);
       output = new MapOutput(data, place, offsets, readSums(sums, offsets.length - 1));
     } catch (NoSuchFileException e) {
       return null;
@@ -172,9 +172,8 @@ public class SparkMapOutputs implements MapOutputs {
     if (file == null) {
       return null;
     }
-    try {
-      long[] sums = read(file);
-      return sums.length == partitions ? sums : null;
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      return channel.size() == (long) partitions * Long.BYTES ? read(file, channel) : null;
     } catch (IOException e) {
       // Not an error: migrated map outputs have no checksum file.
       return null;
@@ -182,14 +181,11 @@ public class SparkMapOutputs implements MapOutputs {
   }
 
   /** The 64-bit values in a file. */
-  private static long[] read(Path file) throws IOException {
-    ByteBuffer bytes;
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
-      while (bytes.hasRemaining()) {
-        if (channel.read(bytes) < 0) {
-          break;
-        }
+  private static long[] read(Path file, FileChannel channel) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
+    while (bytes.hasRemaining()) {
+      if (channel.read(bytes) < 0) {
+        break;
       }
     }
     if (bytes.hasRemaining() || bytes.capacity() % Long.BYTES != 0) {

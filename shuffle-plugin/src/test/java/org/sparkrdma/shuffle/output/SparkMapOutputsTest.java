@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -131,6 +132,10 @@ class SparkMapOutputsTest {
       Files.write(sums, Arrays.copyOf(right, length));
       assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isFalse();
     }
+    try (RandomAccessFile longest = new RandomAccessFile(sums.toFile(), "rw")) {
+      longest.setLength(1L << 31);
+    }
+    assertThat(outputs.open(SHUFFLE, MAP).hasSums()).as("larger than an array").isFalse();
     Files.delete(sums);
     assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isFalse();
     Files.write(sums, right);
