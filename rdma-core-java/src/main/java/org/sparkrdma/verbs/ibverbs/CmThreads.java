@@ -102,9 +102,7 @@ final class CmThreads {
     atEnd = last;
     calls.shutdown();
     try {
-      if (!calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS)) {
-        LOG.debug("A call has not returned yet: thread={}", name);
-      }
+      var unused = calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -81,11 +81,13 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
       throws VerbsException {
+    CmThreads threads = CmThreads.of(device);
     long channel = device.libraries().cm().createEventChannel();
     if (channel == 0) {
+      threads.close(() -> {});
       throw Libraries.failure("rdma_create_event_channel", "");
     }
-    return new IbverbsConnectionManager(device, wakeups, CmThreads.of(device), channel);
+    return new IbverbsConnectionManager(device, wakeups, threads, channel);
   }
 
   @Override
