@@ -116,8 +116,12 @@ public final class TcpFetch implements BlockFetchingListener {
 
   /** Spark's client answers its listener itself; its connection is open. */
   private void askAgain(String blockId, LinkageError error) {
-    context.missing().takeOrThrow(error);
-    ask(new String[] {blockId}, listener);
+    try {
+      context.missing().takeOrThrow(error);
+      ask(new String[] {blockId}, listener);
+    } catch (Exception | LinkageError e) {
+      listener.onBlockFetchFailure(blockId, e);
+    }
   }
 
   @Override

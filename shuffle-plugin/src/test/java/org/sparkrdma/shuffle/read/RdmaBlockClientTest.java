@@ -131,6 +131,23 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(spark.files).as("a large block is not for the memory").isSameAs(files);
   }
 
+  /** Nothing else would answer a block that is asked for once more. */
+  @Test
+  void shouldFailABlockForWhichSparksClientThrowsToo() throws Exception {
+    isUp = false;
+    RecordingListener broken =
+        new RecordingListener(
+            (blockId, buffer) -> {
+              if (buffer != null) {
+                spark.errors.add(new IllegalStateException());
+                throw new NoSuchMethodError("gone");
+              }
+            });
+    client().fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, broken, null);
+    assertThat(broken.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
+    assertThat(broken.failures()).hasSize(1);
+  }
+
   /** The class loader has all of the plug-in but what asks Spark's client. */
   @Test
   void shouldAnswerAllOfARequestWithOtherBlocksAfterALinkageError() throws Exception {
