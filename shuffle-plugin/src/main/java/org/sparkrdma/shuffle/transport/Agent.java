@@ -68,6 +68,10 @@ final class Agent implements Runnable {
   private long nowNs;
   private long shortTickNs;
   private long tickNs;
+
+  /** Whether the last tick was left out, after a pause; never two in a row. */
+  private boolean skipsTick;
+
   private long trimNs;
   private long noSpinUntilNs;
   private boolean stopping;
@@ -189,10 +193,10 @@ final class Agent implements Runnable {
   }
 
   private void onTick() {
-    boolean paused = nowNs - tickNs > PAUSE_NS;
+    skipsTick = !skipsTick && nowNs - tickNs > PAUSE_NS;
     tickNs = nowNs;
-    if (!paused) {
-      // Otherwise answers may have come meanwhile: they are polled first.
+    if (!skipsTick) {
+      // After a pause answers may have come meanwhile: they are polled before the next tick.
       readPeers.onTick(nowNs);
       connections.onTick();
     }

@@ -176,6 +176,21 @@ class PausedReadsTest {
     assertIdle();
   }
 
+  /** As with a JVM that collects for longer than a tick again and again. */
+  @Test
+  void shouldEndReadsThatHangAlsoWhereEachTickFollowsAPause() throws Exception {
+    start(1, BLOCK_BYTES, "request.timeout", "5s");
+    fabric.delayReads(from -> VirtualFabric.LOST);
+    VirtualFetch hanging = fetch(executor(1), 1);
+    for (int i = 0; i < 100; i++) {
+      reader.pause();
+      fabric.run(600 * MS);
+      reader.resume();
+      fabric.run(50 * MS);
+    }
+    assertThat(hanging.failures()).containsOnlyKeys(FallbackReason.TIMEOUT);
+  }
+
   /** A lease would end otherwise. */
   @Test
   void shouldGiveEachReadTheTimeOfARequestAlsoBesideOthersThatComplete() throws Exception {
