@@ -111,7 +111,7 @@ final class ConnectAttempts {
     }
     ReadConnection idlest = peers.idlest();
     if (idlest != null) {
-      idlest.markBroken(null, "another connection needs its room");
+      idlest.endUnused("another connection needs its room");
     }
     return false;
   }

@@ -186,8 +186,20 @@ final class ReadConnection extends RdmaConnection {
     // After its first fetch, an executor asks itself for nothing more.
     boolean isToItself = peer.endpoint().incarnation() == context.self().endpoint().incarnation();
     long idleNs = isToItself ? 0 : context.settings().idleTimeout().toNanos();
-    if (nowNs - lastUsedNs > idleNs && !isBusy()) {
-      markBroken(null, "idle");
+    if (nowNs - lastUsedNs > idleNs) {
+      endUnused("idle");
+    }
+  }
+
+  /** Ends it unless it has work; no task can begin a request between the two. */
+  void endUnused(String detail) {
+    sends.lock();
+    try {
+      if (!isBusy()) {
+        markBroken(null, detail);
+      }
+    } finally {
+      sends.unlock();
     }
   }
 
