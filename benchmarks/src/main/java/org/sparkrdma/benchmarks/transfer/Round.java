@@ -76,7 +76,7 @@ record Round(int blockBytes, int blocks, List<Share> shares) {
     long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
     long bytes = client.work().blocks() * blockBytes;
     long wantedBytes = engine == Engine.RDMA ? bytes : 0;
-    long leastBytes = copy && kind == Kind.THROUGHPUT ? wantedBytes / 2 : wantedBytes;
+    long leastBytes = copy && !kind.isSingle() ? wantedBytes / 2 : wantedBytes;
     return rdmaBytes >= leastBytes && rdmaBytes <= wantedBytes
         ? Optional.empty()
         : Optional.of(
