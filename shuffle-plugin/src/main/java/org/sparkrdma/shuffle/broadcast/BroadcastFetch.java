@@ -37,8 +37,8 @@ final class BroadcastFetch implements Runnable {
   static final long SOURCE_MS = PROGRESS_MS / 2;
 
   /**
-   * Length of pieces that are requested at a time: a source has two readers and copy slots for 32
-   * MiB, which shuffles need, too.
+   * Length of pieces that are requested at a time: a source has two readers and copies for 32 MiB,
+   * which shuffles need, too.
    */
   private static final int REQUESTED_BYTES = 8 << 20;
 

@@ -52,9 +52,9 @@ public enum Counter {
   /** Pieces located in registered windows. */
   PIECES_FROM_WINDOWS("serve.pieces.window"),
   /** Pieces located in the copy pool. */
-  PIECES_FROM_SLOTS("serve.pieces.copy"),
+  EXTENTS_FROM_COPIES("serve.pieces.copy"),
   /** Bytes located in the copy pool. */
-  BYTES_FROM_SLOTS("serve.bytes.copy"),
+  BYTES_FROM_COPIES("serve.bytes.copy"),
   /** Blocks answered with "fetch by TCP". */
   BLOCKS_SENT_TO_TCP("serve.by-tcp"),
   /** File windows registered. */

@@ -77,7 +77,7 @@ final class RuntimeFigures {
     put(figures, Figure.BROADCAST, broadcastBytes);
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ) - broadcastBytes);
     put(figures, Figure.ENDED, counters.value(Counter.ENDED_BYTES_READ));
-    put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
+    put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_COPIES));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
     put(figures, Figure.TCP_FALLBACK, counters.value(Counter.FALLBACK_BYTES_READ));
     put(figures, Figure.LATENCY_P50_US, counters.readLatency().percentileUs(50));

@@ -145,8 +145,8 @@ final class AnswerWriter {
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
     counters.add(Counter.PIECES_FROM_WINDOWS, extentsFromWindows);
     if (extentsFromCopies > 0) {
-      counters.add(Counter.PIECES_FROM_SLOTS, extentsFromCopies);
-      counters.add(Counter.BYTES_FROM_SLOTS, bytesFromCopies);
+      counters.add(Counter.EXTENTS_FROM_COPIES, extentsFromCopies);
+      counters.add(Counter.BYTES_FROM_COPIES, bytesFromCopies);
     }
     locate = null;
     return answer.finish(leaseId, leaseRemainingMs);

@@ -111,10 +111,10 @@ public final class BlockServer {
             work,
             counters);
     this.copies =
-        settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
+        settings.mode() == ServeSettings.Mode.WINDOW || settings.copies() == 0
             ? null
             : new CopyPool(
-                settings.slotBytes(), settings.slots(), server.device(), memory, windows, work);
+                settings.copyBytes(), settings.copies(), server.device(), memory, windows, work);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     int checksumKind =
         settings.computeSums() && !recorded ? ChecksumKind.CRC32C_KIND : source.checksumKind();
@@ -123,7 +123,7 @@ public final class BlockServer {
             source, work, settings.indexCacheEntries(), settings.windowBytes(), checksumKind);
     this.leases =
         new Leases(
-            settings.lease(), settings.peerLeases(), counters, new SecureRandom().nextLong());
+            settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
     this.writer =
         new AnswerWriter(
             outputs,
@@ -243,7 +243,7 @@ public final class BlockServer {
 
   /**
    * Whether a lease of a peer has expired: its connection must end. Its leased memory stays
-   * registered until {@link #onPeerGone}.
+   * registered until {@link #onConnectionGone}.
    */
   public boolean hasExpiredLease(long connection) {
     return leases.hasExpired(connection);
@@ -253,7 +253,7 @@ public final class BlockServer {
    * The queue pair of a peer is destroyed: its leases end, and its LOCATEs are dropped, whose
    * buffers the server uses no more. Each connection has a number of its own.
    */
-  public void onPeerGone(long connection) {
+  public void onConnectionGone(long connection) {
     long nowNs = nanoClock.getAsLong();
     Iterator<OpenLocate> all = waiting.iterator();
     while (all.hasNext()) {
@@ -264,7 +264,7 @@ public final class BlockServer {
         counters.increment(Counter.LOCATES_DROPPED);
       }
     }
-    leases.onPeerGone(connection, nowNs);
+    leases.onConnectionGone(connection, nowNs);
   }
 
   /**

@@ -17,15 +17,15 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  *
  * <p>A deadline alone frees nothing: otherwise a slow reader would READ another block's bytes with
  * success. So {@link #expire} only marks a stale lease, the connection of its peer must end then
- * ({@link BlockServer#hasExpiredLease}), and {@link #onPeerGone} ends the lease when the queue pair
- * is destroyed. The release of an expired lease has no effect. Confined to the agent.
+ * ({@link BlockServer#hasExpiredLease}), and {@link #onConnectionGone} ends the lease when the
+ * queue pair is destroyed. The release of an expired lease has no effect. Confined to the agent.
  */
 final class Leases {
   /** Odd, so that ids repeat only after all 64-bit numbers. */
   private static final long ID_STEP = 0x9E3779B97F4A7C15L;
 
   private final long lengthNs;
-  private final int maxPerPeer;
+  private final int maxPerConnection;
   private final ShuffleCounters counters;
 
   /** Leases by id. All have the same duration, so insertion order is deadline order. */
@@ -96,12 +96,12 @@ final class Leases {
   }
 
   /**
-   * @param maxPerPeer maximum number of leases of one peer
+   * @param maxPerConnection maximum number of leases of one connection
    * @param firstId any number; the order of ids reveals nothing
    */
-  Leases(Duration length, int maxPerPeer, ShuffleCounters counters, long firstId) {
+  Leases(Duration length, int maxPerConnection, ShuffleCounters counters, long firstId) {
     this.lengthNs = length.toNanos();
-    this.maxPerPeer = maxPerPeer;
+    this.maxPerConnection = maxPerConnection;
     this.counters = counters;
     this.lastId = firstId;
   }
@@ -109,7 +109,7 @@ final class Leases {
   /** Whether a peer has all leases that it may have. */
   boolean isFull(long connection) {
     ReaderAccount holder = accounts.get(connection);
-    return holder != null && holder.open + holder.expired.size() >= maxPerPeer;
+    return holder != null && holder.open + holder.expired.size() >= maxPerConnection;
   }
 
   /** Grants a lease, whose time begins. */
@@ -142,7 +142,7 @@ final class Leases {
   }
 
   /** The peer's queue pair is destroyed, so it can READ nothing any more. */
-  void onPeerGone(long connection, long nowNs) {
+  void onConnectionGone(long connection, long nowNs) {
     ReaderAccount holder = accounts.remove(connection);
     if (holder == null) {
       return;

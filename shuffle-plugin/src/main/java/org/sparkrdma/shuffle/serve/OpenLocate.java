@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Locate;
  * </pre>
  *
  * <p>The server calls exactly one of {@link #answered} and {@link #malformed}, and nothing after
- * {@link BlockServer#onPeerGone}. Confined to the agent.
+ * {@link BlockServer#onConnectionGone}. Confined to the agent.
  */
 public abstract class OpenLocate {
   private enum State {

@@ -14,22 +14,22 @@ import org.sparkrdma.verbs.device.TransportType;
  *
  * @param mode which ways of serving are allowed
  * @param windowBytes length of registered file windows, a power of two
- * @param slotBytes length of a slot of the copy pool
- * @param slots maximum number of slots of the copy pool; 0 for none
+ * @param copyBytes length of a copy in the copy pool
+ * @param copies maximum number of copies in the copy pool; 0 for none
  * @param lease how long a reader may READ the memory of a lease
  * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
- * @param peerLeases maximum number of leases of one peer
+ * @param connectionLeases maximum number of leases of one connection
  * @param idle how long unused memory stays registered
  * @param computeSums whether the server computes checksums where no usable ones were recorded
  */
 public record ServeSettings(
     Mode mode,
     int windowBytes,
-    int slotBytes,
-    int slots,
+    int copyBytes,
+    int copies,
     Duration lease,
     int indexCacheEntries,
-    int peerLeases,
+    int connectionLeases,
     Duration idle,
     boolean computeSums) {
 
@@ -66,7 +66,7 @@ public record ServeSettings(
    */
   public boolean mayCopyInsteadOfPinning(Device device) {
     return mode != Mode.WINDOW
-        && slots > 0
+        && copies > 0
         && device.info().transport() != TransportType.LOOPBACK
         && !pagesOnDemand(device);
   }

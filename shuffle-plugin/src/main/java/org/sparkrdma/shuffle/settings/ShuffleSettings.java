@@ -43,10 +43,10 @@ public final class ShuffleSettings {
   /** Length of the windows in which map-output files are registered. */
   private static final int WINDOW_BYTES = 16 << 20;
 
-  /** Length of a copy slot. */
-  private static final int COPY_SLOT_BYTES = 1 << 20;
+  /** Length of a copy. */
+  private static final int COPY_BYTES = 1 << 20;
 
-  private static final int COPY_SLOTS = 32;
+  private static final int COPIES = 32;
   private static final int MAX_INDEXES = 4_096;
   private static final int MAX_PEER_LEASES = 1_024;
 
@@ -310,8 +310,8 @@ public final class ShuffleSettings {
     return new ServeSettings(
         ServeSettings.Mode.valueOf(text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
         WINDOW_BYTES,
-        COPY_SLOT_BYTES,
-        COPY_SLOTS,
+        COPY_BYTES,
+        COPIES,
         lease.compareTo(request.plus(LEASE_MARGIN)) > 0 ? lease : request.plus(LEASE_MARGIN),
         MAX_INDEXES,
         MAX_PEER_LEASES,

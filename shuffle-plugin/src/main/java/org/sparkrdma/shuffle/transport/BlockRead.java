@@ -170,7 +170,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   }
 
   /** It is located again, or its rest, when all READs of a batch are done. */
-  void awaitReads(ReadBatch batch) {
+  void expectReads(ReadBatch batch) {
     state = State.READING;
     lastRead = batch.addLast(this);
   }

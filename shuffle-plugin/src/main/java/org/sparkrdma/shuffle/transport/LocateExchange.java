@@ -270,7 +270,7 @@ final class LocateExchange {
         roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
-        asked[i].awaitReads(batch);
+        asked[i].expectReads(batch);
       } else if (asked[i].state() == BlockRead.State.LOCATING) {
         askForRest(asked[i], nowNs);
       }

@@ -42,7 +42,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
     boolean sends = limitBytes >= MIN_MESSAGES * MessageBuffers.MESSAGE_BYTES;
     boolean reads = receiveBytes() >= 2L * settings.chunkBytes();
     boolean serves =
-        serve.mode() != ServeSettings.Mode.COPY || limitBytes >= 4L * serve.slotBytes();
+        serve.mode() != ServeSettings.Mode.COPY || limitBytes >= 4L * serve.copyBytes();
     if (sends && reads && serves) {
       return;
     }

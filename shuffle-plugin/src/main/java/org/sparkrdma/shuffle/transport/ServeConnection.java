@@ -341,7 +341,7 @@ final class ServeConnection extends RdmaConnection {
 
   @Override
   protected void onDestroyed() {
-    server.onPeerGone(number);
+    server.onConnectionGone(number);
     releaseSetup();
     answers.forEach(context.messageBuffers()::releaseAnswer);
     answers.clear();

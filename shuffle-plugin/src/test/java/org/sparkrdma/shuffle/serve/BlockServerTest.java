@@ -294,7 +294,7 @@ class BlockServerTest {
     Call other = served(2, Wanted.of(1, 1, 1));
     assertThat(other.kinds).as("a deadline frees nothing").containsExactly(Kind.BUSY);
     assertThat(held.kinds).containsExactly(Kind.LOCATED);
-    server.onPeerGone(1);
+    server.onConnectionGone(1);
     Call later = served(2, Wanted.of(1, 1, 1));
     assertThat(later.kinds).containsExactly(Kind.LOCATED);
   }
@@ -337,7 +337,7 @@ class BlockServerTest {
     }
     Call waits = locate(2, Wanted.of(1, 5, 0), Wanted.of(1, 1, 1));
     server.release(1, leased.leaseId);
-    server.onPeerGone(3);
+    server.onConnectionGone(3);
     // Takes the one slot.
     served(4, Wanted.of(1, 2, 0));
     assertThat(waits.kinds).containsExactly(Kind.BUSY, Kind.BUSY);
@@ -349,7 +349,7 @@ class BlockServerTest {
     write(1, 1, 100);
     Call gone = locate(1, Wanted.of(1, 1, 0));
     Call other = locate(2, Wanted.of(1, 1, 0));
-    server.onPeerGone(1);
+    server.onConnectionGone(1);
     work();
     pass(Duration.ofMillis(TIMEOUT_MS));
     assertThat(gone.answered).isFalse();
@@ -650,7 +650,7 @@ class BlockServerTest {
     outputs.ownedBy(disk);
     locateOf(17, 1, Wanted.of(1, 1, 0));
     Call late = locateOf(18, 2, Wanted.of(1, 1, 0));
-    server.onPeerGone(1);
+    server.onConnectionGone(1);
     pass(Duration.ofMillis(TIMEOUT_MS));
     assertThat(late.kinds).containsExactly(Kind.OVERLOADED);
     disk.completeExceptionally(new IOException("not registered"));
@@ -699,7 +699,7 @@ class BlockServerTest {
         server.release(released.connection(), released.leaseId);
       }
       if (random.nextInt(100) == 0) {
-        server.onPeerGone(peer);
+        server.onConnectionGone(peer);
         open.removeIf(of -> of.connection() == peer);
       }
     }

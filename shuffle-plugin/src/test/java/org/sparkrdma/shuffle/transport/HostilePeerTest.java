@@ -559,7 +559,7 @@ class HostilePeerTest extends TransportFixture {
 
   @Test
   void shouldAnswerBusyToAPeerThatKeepsAllItsLeases() throws Exception {
-    startAndProve(new Options(2).peerLeases(8));
+    startAndProve(new Options(2).connectionLeases(8));
     for (int i = 0; i < 8; i++) {
       assertThat(peer.locate(block(0)).kind()).isEqualTo(Located.Kind.LOCATED);
     }

@@ -74,7 +74,7 @@ final class TestExecutor implements AutoCloseable {
     private Duration idleTimeout = Duration.ofMinutes(5);
     private int maxConnections = 16;
     private OptionalInt trafficClass = OptionalInt.empty();
-    private int peerLeases = 1024;
+    private int connectionLeases = 1024;
     private boolean verify = true;
     private boolean watched = true;
     private int maxCompletionQueueDepth = Integer.MAX_VALUE;
@@ -191,8 +191,8 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    Options peerLeases(int most) {
-      peerLeases = most;
+    Options connectionLeases(int most) {
+      connectionLeases = most;
       return this;
     }
 
@@ -274,7 +274,7 @@ final class TestExecutor implements AutoCloseable {
         16,
         options.lease,
         100,
-        options.peerLeases,
+        options.connectionLeases,
         options.idleTimeout,
         options.verify);
   }

@@ -25,7 +25,7 @@ final class MachineChecks {
   /** An executor of a small application has about 200 files open. */
   private static final long MIN_FREE_FILES = 256;
 
-  /** Each region of receive memory and of copy slots is a mapping of this length. */
+  /** Each region of receive memory and of copies is a mapping of this length. */
   private static final long MAPPING_BYTES = 4L << 20;
 
   private static final String OTHER_DIRECTORY =
