@@ -38,7 +38,7 @@ class DocumentsTest {
       Pattern.compile("(?s)<dependency>.*?<artifactId>(.*?)<.*?</dependency>");
 
   private static final Pattern NEEDED = Pattern.compile("It needs [^.]*\\.");
-  private static final Pattern SLF4J = Pattern.compile("slf4j-api/([0-9.]+)/");
+  private static final Pattern SLF4J = Pattern.compile("slf4j-simple:([0-9.]+)'");
   private static final Pattern CLASS =
       Pattern.compile("\\borg\\.sparkrdma\\.[a-z.]+\\.[A-Z][A-Za-z]+");
   private static final Set<String> SKIPPED_FOLDERS = Set.of("target", ".git", "src");

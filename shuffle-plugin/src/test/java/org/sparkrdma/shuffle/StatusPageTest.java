@@ -65,7 +65,7 @@ class StatusPageTest {
         rows(DATA).stream().filter(row -> row.get(RESULT).equals("passed")).toList();
     StringBuilder table =
         new StringBuilder(
-            "\n| Spark | loopback (`soft`) | soft RoCE | soft iWARP | either by DiSNI | a card |\n"
+            "\n| Spark | loopback (`soft`) | soft RoCE | soft iWARP | DiSNI on either | a card |\n"
                 + "|---|---|---|---|---|---|\n");
     for (String line : List.of("3.5", "4.0", "4.1", "4.2")) {
       table.append("| ").append(line);

@@ -47,7 +47,7 @@ final class ApplicationMetricsSource implements Source {
     add("bytes.local", all -> all.bytes().local());
     // Blocks that used TCP although the reading executor and its peer use RDMA.
     add("blocks.fallback", all -> all.fallbackBlocks());
-    // Blocks that used TCP because reader or peer has no RDMA; Spark's reader counts reads.
+    // Blocks that used TCP because reader or peer has no RDMA.
     add("blocks.without.rdma", all -> all.blocksWithoutRdma());
     // Quarantines of peers.
     add("peers.quarantined", all -> all.quarantines());
