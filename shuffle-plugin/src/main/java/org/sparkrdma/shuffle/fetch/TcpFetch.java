@@ -120,6 +120,9 @@ public final class TcpFetch implements BlockFetchingListener {
       context.missing().takeOrThrow(error);
       ask(new String[] {blockId}, listener);
     } catch (Exception | LinkageError e) {
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
       listener.onBlockFetchFailure(blockId, e);
     }
   }
