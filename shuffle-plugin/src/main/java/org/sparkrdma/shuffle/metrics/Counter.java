@@ -50,7 +50,7 @@ public enum Counter {
   /** LOCATE messages answered with "fetch by TCP" because they had to wait too long. */
   LOCATES_OVERLOADED("serve.overloaded"),
   /** Pieces located in registered windows. */
-  PIECES_FROM_WINDOWS("serve.pieces.window"),
+  EXTENTS_FROM_WINDOWS("serve.pieces.window"),
   /** Pieces located in the copy pool. */
   EXTENTS_FROM_COPIES("serve.pieces.copy"),
   /** Bytes located in the copy pool. */

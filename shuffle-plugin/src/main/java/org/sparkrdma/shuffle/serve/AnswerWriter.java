@@ -143,7 +143,7 @@ final class AnswerWriter {
   int finish(long leaseId, int leaseRemainingMs) {
     counters.increment(Counter.LOCATES_SERVED);
     counters.add(Counter.BLOCKS_SENT_TO_TCP, sentToTcp);
-    counters.add(Counter.PIECES_FROM_WINDOWS, extentsFromWindows);
+    counters.add(Counter.EXTENTS_FROM_WINDOWS, extentsFromWindows);
     if (extentsFromCopies > 0) {
       counters.add(Counter.EXTENTS_FROM_COPIES, extentsFromCopies);
       counters.add(Counter.BYTES_FROM_COPIES, bytesFromCopies);
