@@ -93,9 +93,7 @@ class LinksIT {
   @ParameterizedTest
   @CsvSource({
     "shuffle/sort/SortShuffleManager.canUseBatchFetch, EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
-    "storage/ShuffleBlockFetcherIterator.<init>,       EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
     "rpc/RpcEnv.setupEndpoint,                         DRIVER,    'no RDMA, WARNs [1, 1, 1]'",
-    "SparkEnv.shuffleManager,                          BOTH,      'no RDMA, WARNs [1, 1, 1]'",
     "ui/UIUtils.headerSparkPage,                       BOTH,      'no tab, WARNs [1, 0, 0]'",
     "network/shuffle/BlockStoreClient.+added,          EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
   })

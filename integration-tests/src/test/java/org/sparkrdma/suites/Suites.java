@@ -16,11 +16,11 @@ final class Suites {
    */
   private static final List<List<String>> SCENARIO_SUITES =
       List.of(
+          List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("TerminationSuite", "DriverRestartSuite", "UpgradeSuite"),
           List.of("DoctorSuite", "TabSuite", "HistorySuite"),
           List.of("DynamicAllocationSuite", "ResourceProfileSuite", "PluginSuite"),
           List.of("OperatorsSuite"),
-          List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
           List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
           List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite", "BroadcastSuite"));

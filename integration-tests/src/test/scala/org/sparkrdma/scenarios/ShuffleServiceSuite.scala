@@ -86,19 +86,18 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     }
   }
 
-  test("should answer while executors of a Worker with the service end") {
-    val job = FaultJob.Many
-    val right = total(FaultJob.vanillaAnswer(job))
-    onWorker(Clusters.soft()) { cluster =>
-      val logged = Files.size(DebugLog.log)
-      for (shuffles <- Seq(1, 4)) {
+  for ((shuffles, tags) <- Seq(1 -> Nil, 4 -> Seq(Nightly)))
+    test(s"should answer while executors of a Worker with the service end, $shuffles of a job", tags: _*) {
+      val job = FaultJob.Many
+      val right = total(FaultJob.vanillaAnswer(job))
+      onWorker(Clusters.soft()) { cluster =>
+        val logged = Files.size(DebugLog.log)
         assert(total(answerAmidChanges(cluster, job, shuffles)) === right)
         assertNothingRetried(cluster)
+        assertEndedByRead(cluster.answering())
+        assert(DebugLog.linesSince(logged).filter(_.matches(OurWarning)) === Nil)
       }
-      assertEndedByRead(cluster.answering())
-      assert(DebugLog.linesSince(logged).filter(_.matches(OurWarning)) === Nil)
     }
-  }
 
   private def total(answer: Seq[(Int, Long)]): (Int, Long) =
     answer.map(_._1).sum -> answer.map(_._2).sum
