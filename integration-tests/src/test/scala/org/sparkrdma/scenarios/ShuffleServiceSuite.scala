@@ -87,7 +87,10 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   }
 
   for ((shuffles, tags) <- Seq(1 -> Nil, 4 -> Seq(Nightly)))
-    test(s"should answer while executors of a Worker with the service end, $shuffles of a job", tags: _*) {
+    test(
+      s"should answer while executors of a Worker with the service end, $shuffles of a job",
+      tags: _*
+    ) {
       val job = FaultJob.Many
       val right = total(FaultJob.vanillaAnswer(job))
       onWorker(Clusters.soft()) { cluster =>

@@ -60,7 +60,8 @@ public record ConnectionParameters(
   }
 
   /**
-   * {@return safe defaults with the given private data}
+   * {@return safe defaults with the given private data, for tools and examples; the shuffle gives
+   * its own}
    *
    * @param privateData for the peer, at most the device's limit; not null
    */

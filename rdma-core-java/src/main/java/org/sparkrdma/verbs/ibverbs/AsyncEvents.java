@@ -18,9 +18,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
  * Asynchronous events of a device, see ibv_get_async_event(3): overrun completion queues, broken
- * queue pairs, failures of the device and its ports. One for each context, shared by all devices
- * opened on it; the thread that polls takes the events. Safe for any thread. Released by each
- * device that acquired it.
+ * queue pairs, failures of the device and its ports; these the owner of a connection manager sees
+ * as DEVICE_DOWN. One for each context, shared by all devices opened on it; the thread that polls
+ * takes the events. Safe for any thread. Released by each device that acquired it.
  */
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);

@@ -36,7 +36,8 @@ import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Everything that one start of RDMA opened: engine, device, account of pinned bytes and transport,
- * closed in the order that verbs require. Opened by the runtime's thread; the runtime closes it.
+ * closed in the order that verbs require; also the executor's identity. Opened by the runtime's
+ * thread; the runtime closes it.
  *
  * @param description of device, engine, addresses and limit of pinned memory, for the log
  */

@@ -307,8 +307,8 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * The transport of a start cannot be used any more. Open requests are answered by TCP. Releasing
-   * everything lets the system remove the device.
+   * The transport of a start cannot be used any more, as its agent reports. Open requests are
+   * answered by TCP. Releasing everything lets the system remove the device.
    */
   private void onLost(int number, String reason) {
     RuntimeStatus before = status.get();

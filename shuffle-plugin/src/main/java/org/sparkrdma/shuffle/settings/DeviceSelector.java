@@ -10,7 +10,8 @@ import java.util.OptionalInt;
  * The selected devices and addresses of an executor.
  *
  * @param devices names of devices that may be used, in any order; empty for all
- * @param gid index in the port's GID table; empty for any
+ * @param gid index in the port's GID table, selects its address; which entry of an address is used,
+ *     v1 or v2, is the connection manager's choice; empty for any
  * @param address literal address, interface or network of the address; empty for any
  * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
  * @param routed whether a router joins the subnets of several devices

@@ -10,7 +10,7 @@ import java.util.OptionalInt;
  * @param trafficClass TOS byte of IPv4, traffic class of IPv6 and InfiniBand; empty for the
  *     system's default
  * @param ackTimeout exponent of the acknowledge time-out: 4.096 us times 2 to its power
- * @param ackRetries how often a packet is repeated that is not acknowledged
+ * @param ackRetries how often a packet is repeated that is not acknowledged, always 6
  */
 public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRetries) {
   private static final long ACK_UNIT_NS = 4_096;

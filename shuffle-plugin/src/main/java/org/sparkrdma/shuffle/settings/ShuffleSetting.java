@@ -59,8 +59,8 @@ public enum ShuffleSetting {
       "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
-      "Controls the index of the GID to use, as listed by `ibv_devinfo -v`. Set it when "
-          + "`listen.address` cannot select the right address."),
+      "Controls which GID has the address to use: its index, as listed by `ibv_devinfo -v`. "
+          + "Set it when `listen.address` cannot select the right address."),
   /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
       Scope.PUBLIC,

@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * agent.
  */
 final class ConnectAttempts {
-  private static final Logger LOG = LoggerFactory.getLogger(ReadPeers.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempts.class);
 
   private final ConnectionResources context;
   private final ReadPeers peers;
