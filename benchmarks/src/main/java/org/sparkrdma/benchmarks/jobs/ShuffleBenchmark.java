@@ -41,7 +41,8 @@ public final class ShuffleBenchmark implements Callable<Integer> {
       throw new MisuseException(
           plan.job() + " needs --data, a directory that every executor can read and write");
     }
-    if ("cluster".equals(System.getProperty("spark.submit.deployMode"))) {
+    if ("cluster".equals(System.getProperty("spark.submit.deployMode"))
+        || Boolean.getBoolean("spark.kubernetes.submitInDriver")) {
       throw new MisuseException(
           "--deploy-mode is cluster; this class starts several applications: use client");
     }

@@ -24,11 +24,13 @@ public enum ShuffleMode {
   /** No device has this name, so that the start of RDMA fails as on a machine without a device. */
   private static final String NO_DEVICE = "none-for-benchmark";
 
+  private static final String MODE = "spark.shuffle.rdma.mode";
   private static final String NO_LIMIT = Integer.toString(Integer.MAX_VALUE);
 
   public Map<String, String> conf() {
     return switch (this) {
-      case VANILLA, CONTROL -> Map.of(MANAGER, "sort");
+      // Beside the manager "sort" a plug-in of the user's settings would read by RDMA.
+      case VANILLA, CONTROL -> Map.of(MANAGER, "sort", MODE, "off");
       case TUNED -> tuned();
       case RDMA -> Map.of(MANAGER, PLUG_IN);
       case FALLBACK ->
@@ -36,7 +38,7 @@ public enum ShuffleMode {
               MANAGER,
               PLUG_IN,
               // With the user's "required" no task would run.
-              "spark.shuffle.rdma.mode",
+              MODE,
               "auto",
               "spark.shuffle.rdma.engine",
               "ibverbs",
@@ -46,20 +48,22 @@ public enum ShuffleMode {
   }
 
   /**
-   * More of each than Spark's defaults: 1 connection, as many threads as the executor has cores
-   * (without more, several connections share one), 48 MiB. Requests and blocks have no limit by
+   * More of each than Spark's defaults: 1 connection, as many threads as the executor has cores but
+   * at most 8 (without more, several connections share one), 48 MiB. Requests and blocks have no limit by
    * default; the user's settings may have one.
    */
   private static Map<String, String> tuned() {
     return Map.of(
         MANAGER,
         "sort",
+        MODE,
+        "off",
         "spark.shuffle.io.numConnectionsPerPeer",
         "4",
         "spark.shuffle.io.serverThreads",
-        "4",
+        "16",
         "spark.shuffle.io.clientThreads",
-        "4",
+        "16",
         "spark.reducer.maxSizeInFlight",
         "96m",
         "spark.reducer.maxReqsInFlight",

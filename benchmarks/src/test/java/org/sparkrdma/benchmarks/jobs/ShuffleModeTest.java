@@ -8,6 +8,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 class ShuffleModeTest {
@@ -21,6 +23,16 @@ class ShuffleModeTest {
                     Arrays.stream(ShuffleMode.values())
                         .map(ShuffleMode::toString)
                         .collect(Collectors.joining(", "))));
+  }
+
+  /** Beside the manager "sort" the plug-in would replace Spark's client, and vanilla be RDMA. */
+  @ParameterizedTest
+  @EnumSource(names = {"VANILLA", "CONTROL", "TUNED"})
+  void shouldCompareWithSparkAloneAlsoWhereTheUserSetsThePlugin(ShuffleMode mode) {
+    SparkConf conf = new SparkConf(false).set("spark.shuffle.rdma.mode", "required");
+    mode.conf().forEach(conf::set);
+    assertThat(ShuffleSettings.of(conf).mode()).isEqualTo(ShuffleSettings.Mode.OFF);
+    assertThat(conf.get("spark.shuffle.manager")).isEqualTo("sort");
   }
 
   /** The page configuration.md advises this mode for benchmarks. */
