@@ -12,7 +12,7 @@ public interface CompletionChannel extends AutoCloseable {
   /**
    * Waits until an armed completion queue gets a completion, a connection event arrives, {@link
    * #wakeup()} is called or the time-out ends. Events since the last return end the wait at once.
-   * May return early without a reason.
+   * May return early without a reason; an interrupt may end the wait, and stays set.
    *
    * @param timeoutNs maximum time to wait; 0 or less does not wait
    * @throws IllegalStateException after close; only the owner may call both, or a thread that
@@ -22,10 +22,11 @@ public interface CompletionChannel extends AutoCloseable {
 
   /**
    * Ends the owner's current or next {@link #await}. Safe for any thread; cheap when the owner is
-   * awake.
+   * awake. Does nothing after close.
    */
   void wakeup();
 
+  /** A second close does nothing. */
   @Override
   void close();
 }

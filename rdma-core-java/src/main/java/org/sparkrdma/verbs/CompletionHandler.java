@@ -5,7 +5,9 @@ package org.sparkrdma.verbs;
 @FunctionalInterface
 public interface CompletionHandler {
   /**
-   * Handles one completion.
+   * Handles one completion. It may post, and close queue pairs of others; it must not poll or close
+   * this queue, or close its device. What it throws goes to the caller of {@link
+   * CompletionQueue#poll}, and the next poll goes on with the next completion.
    *
    * @param completion valid only during the call
    */

@@ -15,7 +15,7 @@ public interface CompletionQueue extends AutoCloseable {
   /**
    * Passes available completions to the handler, oldest first, see ibv_poll_cq(3).
    *
-   * @param limit maximum number of completions
+   * @param limit maximum number of completions; below 1 none is handled
    * @param handler gets each completion, on the thread that polls; not null
    * @return number of completions handled; 0 when there are none
    * @throws IllegalStateException after an overrun or close
@@ -26,14 +26,16 @@ public interface CompletionQueue extends AutoCloseable {
    * Requests one wake-up of the channel at the next completion, see ibv_req_notify_cq(3). Poll once
    * more afterwards: a completion that arrived in between causes no wake-up.
    *
-   * @throws IllegalStateException when it was created without a channel
+   * @throws IllegalStateException when it was created without a channel, after close, or when the
+   *     device refuses
    */
   void arm();
 
   /**
    * See ibv_destroy_cq(3). A second close does nothing.
    *
-   * @throws IllegalStateException while a queue pair completes in it
+   * @throws IllegalStateException while a queue pair completes in it; on iWARP one that was closed
+   *     counts until the outcome of its connection attempt
    */
   @Override
   void close();

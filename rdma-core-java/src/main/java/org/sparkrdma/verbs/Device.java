@@ -18,7 +18,10 @@ public interface Device extends AutoCloseable {
   /** {@return its facts at the time it was opened} */
   DeviceInfo info();
 
-  /** {@return the number of objects that are open on it} */
+  /**
+   * {@return the number of objects that are open on it} Takes pending events, so call it on the
+   * thread that polls.
+   */
   OpenResources openResources();
 
   /**
@@ -27,6 +30,8 @@ public interface Device extends AutoCloseable {
    *
    * @param lengthBytes more than 0
    * @return closed by the caller
+   * @throws IllegalArgumentException when the length is less than 1
+   * @throws IllegalStateException after close, as all methods below
    * @throws VerbsException when there is too little memory
    */
   HostMemory allocate(long lengthBytes) throws VerbsException;
@@ -68,7 +73,8 @@ public interface Device extends AutoCloseable {
    * @param vector completion vector, whose interrupt wakes the channel; less than {@link
    *     org.sparkrdma.verbs.device.DeviceLimits#completionVectors}
    * @return the completion queue
-   * @throws IllegalArgumentException when the device has no such vector
+   * @throws IllegalArgumentException when the device has no such vector, the capacity is less than
+   *     1, or the channel is closed or of another device
    * @throws VerbsException when the capacity is over the device's limit or the device refuses
    */
   CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int vector)
@@ -79,6 +85,7 @@ public interface Device extends AutoCloseable {
    *
    * @param channel channel to wake when an event can be polled; not null
    * @return the connection manager
+   * @throws IllegalArgumentException when the channel is closed or of another device
    * @throws VerbsException when the system refuses
    */
   ConnectionManager createConnectionManager(CompletionChannel channel) throws VerbsException;

@@ -20,8 +20,9 @@ public interface ProtectionDomain extends AutoCloseable {
    * @param lengthBytes at least 1
    * @param access access of this device and of peers; empty for local reading
    * @return the region
-   * @throws IllegalArgumentException for {@link AccessFlag#REMOTE_WRITE} without {@link
-   *     AccessFlag#LOCAL_WRITE}, or memory of another device
+   * @throws IllegalArgumentException for less than 1 byte, {@link AccessFlag#REMOTE_WRITE} without
+   *     {@link AccessFlag#LOCAL_WRITE}, or memory of another device
+   * @throws IllegalStateException when the domain or the memory is closed
    * @throws IndexOutOfBoundsException when the range does not lie inside the memory
    * @throws UnsupportedOperationException for {@link AccessFlag#ON_DEMAND} without {@link
    *     org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}
@@ -39,7 +40,9 @@ public interface ProtectionDomain extends AutoCloseable {
    * @param lengthBytes at least 1; the range must lie inside the file
    * @param access {@link AccessFlag#REMOTE_READ}, optionally with {@link AccessFlag#ON_DEMAND}
    * @return the region
-   * @throws IllegalArgumentException for any other access
+   * @throws IllegalArgumentException for any other access, or less than 1 byte
+   * @throws IndexOutOfBoundsException for a negative offset
+   * @throws IllegalStateException when the domain is closed
    * @throws VerbsException when the file cannot be opened or registered, or ends before the range
    *     does
    * @throws UnsupportedOperationException without {@link

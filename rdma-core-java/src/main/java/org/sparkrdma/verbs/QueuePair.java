@@ -28,8 +28,9 @@ public interface QueuePair extends AutoCloseable {
    * @param request the operation with its memory
    * @return false when the send queue is full; nothing was posted
    * @throws IllegalStateException in {@link QueuePairState#INIT} and after close
-   * @throws IllegalArgumentException when the request exceeds a limit (elements, message length),
-   *     uses memory of another protection domain, or needs an operation that the device lacks
+   * @throws IllegalArgumentException when the request is a receive or has no operation, exceeds a
+   *     limit (elements, message length), uses memory of another protection domain, or needs an
+   *     operation that the device lacks
    */
   boolean postSend(WorkRequest request);
 
@@ -41,6 +42,11 @@ public interface QueuePair extends AutoCloseable {
    * @param count number of requests
    * @return how many were posted, from {@code offset} on; fewer than {@code count} when the send
    *     queue became full
+   * @throws IndexOutOfBoundsException when the range does not lie inside the array; nothing was
+   *     posted
+   * @throws IllegalStateException as {@link #postSend(WorkRequest)}
+   * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}; the requests before the one
+   *     that is refused were posted
    */
   int postSend(WorkRequest[] requests, int offset, int count);
 
@@ -50,8 +56,8 @@ public interface QueuePair extends AutoCloseable {
    * @param request a receive with its memory
    * @return false when the receive queue is full; nothing was posted
    * @throws IllegalStateException after close
-   * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}, or memory without {@link
-   *     AccessFlag#LOCAL_WRITE}
+   * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}, or when it is no receive,
+   *     or for memory without {@link AccessFlag#LOCAL_WRITE}
    */
   boolean postReceive(WorkRequest request);
 
@@ -61,6 +67,8 @@ public interface QueuePair extends AutoCloseable {
    *
    * @param access {@link AccessFlag#REMOTE_READ}, {@link AccessFlag#REMOTE_WRITE}, both or none
    * @throws VerbsException when the device refuses
+   * @throws IllegalArgumentException for any other access
+   * @throws IllegalStateException after close
    * @throws UnsupportedOperationException without {@link
    *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
    */

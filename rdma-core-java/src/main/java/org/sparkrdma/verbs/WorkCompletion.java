@@ -2,7 +2,8 @@
 package org.sparkrdma.verbs;
 
 /**
- * View of one completion, valid only while {@link CompletionHandler#onCompletion} runs.
+ * View of one completion, valid only while {@link CompletionHandler#onCompletion} runs; later each
+ * method throws {@link IllegalStateException}.
  *
  * <p>Of a failed completion only {@link #requestId()}, {@link #status()}, {@link #vendorError()}
  * and {@link #queuePairNumber()} are defined, see ibv_poll_cq(3); the other methods throw {@link
@@ -29,7 +30,7 @@ public interface WorkCompletion {
   /** {@return the operation} */
   Opcode opcode();
 
-  /** {@return bytes received or read} */
+  /** {@return bytes received or read; for a send or write, the length of the request} */
   long byteLength();
 
   /** {@return whether it has immediate data} */

@@ -86,7 +86,7 @@ record BroadcastPlan(boolean join, List<Shape> shapes, List<Mode> modes, int rou
 
   private static long bytesByRead(JavaSparkContext spark, Shape shape) {
     return ExecutorUsage.ofAll(spark, shape.executors()).values().stream()
-        .mapToLong(usage -> usage.counters().getOrDefault("serve.bytes.copy", 0L))
+        .mapToLong(usage -> usage.counters().getOrDefault("broadcast.bytes.read", 0L))
         .sum();
   }
 

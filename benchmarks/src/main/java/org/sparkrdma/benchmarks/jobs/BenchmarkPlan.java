@@ -62,9 +62,10 @@ public record BenchmarkPlan(
     return new BenchmarkRuns(this, System.out::println, job::workload).run();
   }
 
-  /** Total number of runs, warm-ups included. */
+  /** Total number of runs, with warm-ups and the first one, which does not count. */
   public int runs() {
-    return shapes.size() * rounds * modes.size() * (warmUps + 1);
+    int applications = rounds * modes.size() + (rounds > 1 ? 1 : 0);
+    return shapes.size() * applications * (warmUps + 1);
   }
 
   /** Options of a job that {@code ./bench} and {@code spark-submit} share. */

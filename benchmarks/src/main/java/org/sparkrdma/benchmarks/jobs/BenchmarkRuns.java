@@ -74,6 +74,10 @@ final class BenchmarkRuns {
       firstAnswer = null;
       prepare(workload, shape);
       List<RunResult> results = new ArrayList<>();
+      if (plan.rounds() > 1) {
+        // The driver's JVM is cold, so the first run would be to the disadvantage of its shuffle.
+        measure(workload, shape, plan.modes().get(0), 0);
+      }
       for (int round = 1; round <= plan.rounds(); round++) {
         for (ShuffleMode mode : BenchmarkPlan.order(plan.modes(), round)) {
           RunResult result = measure(workload, shape, mode, round);
@@ -114,7 +118,10 @@ final class BenchmarkRuns {
 
   private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
       throws Exception {
-    String run = "%s, round %d, %s".formatted(shape, round, mode);
+    String run =
+        round == 0
+            ? shape + ", first run, which does not count"
+            : "%s, round %d, %s".formatted(shape, round, mode);
     String warmUp = run + ", warm-up";
     progress.accept(new ProgressLog.Line(run + ", start", runsDone, plan.runs(), "runs"));
     return application(

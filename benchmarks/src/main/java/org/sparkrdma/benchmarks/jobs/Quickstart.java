@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 public final class Quickstart implements Callable<Integer> {
   /**
    * So many runs of the job before the measured one let the JVMs compile what matters: half of the
-   * CPU time of an executor's first runs is the compiler's (docs/benchmarks.md).
+   * CPU time of an executor's first runs is the compiler's.
    */
   private static final int DEFAULT_WARM_UPS = 5;
 

@@ -49,8 +49,8 @@ public enum ShuffleMode {
 
   /**
    * More of each than Spark's defaults: 1 connection, as many threads as the executor has cores but
-   * at most 8 (without more, several connections share one), 48 MiB. Requests and blocks have no limit by
-   * default; the user's settings may have one.
+   * at most 8 (without more, several connections share one), 48 MiB. Requests and blocks have no
+   * limit by default; the user's settings may have one.
    */
   private static Map<String, String> tuned() {
     return Map.of(

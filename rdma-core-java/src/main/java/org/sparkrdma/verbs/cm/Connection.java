@@ -37,8 +37,10 @@ public interface Connection extends AutoCloseable {
    * @param domain protection domain of the same device
    * @param settings depths, limits and completion queues, of the same device
    * @return the queue pair, which {@link #close} destroys
-   * @throws IllegalArgumentException when the settings exceed the device's limits
-   * @throws IllegalStateException when the domain or a completion queue is closed
+   * @throws IllegalArgumentException when the settings exceed the device's limits, or the domain or
+   *     a completion queue is of another device
+   * @throws IllegalStateException when the domain or a completion queue is closed, a second time,
+   *     or in another phase
    * @throws VerbsException when the device refuses, or the connection has ended: its event may not
    *     have been polled yet
    */
@@ -56,7 +58,8 @@ public interface Connection extends AutoCloseable {
    * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is not resolved or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
-   * @throws VerbsException when the request cannot be sent, or the connection has ended
+   * @throws VerbsException when the request cannot be sent, the connection has ended, or its queue
+   *     pair is broken
    */
   void connect(ConnectionParameters parameters) throws VerbsException;
 
@@ -69,7 +72,8 @@ public interface Connection extends AutoCloseable {
    * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is no request or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
-   * @throws VerbsException when the reply cannot be sent, or the connection has ended
+   * @throws VerbsException when the reply cannot be sent, the connection has ended, or its queue
+   *     pair is broken
    */
   void accept(ConnectionParameters parameters) throws VerbsException;
 

@@ -37,6 +37,8 @@ public interface ConnectionManager extends AutoCloseable {
    * @param address port 0 chooses a free port; see {@link Listener#address()}
    * @param backlog requests that may wait to be polled, at least 1
    * @return a listener that the caller closes
+   * @throws IllegalArgumentException for a backlog of less than 1, or an unresolved address
+   * @throws IllegalStateException after close
    * @throws VerbsException when the address cannot be used
    */
   Listener listen(InetSocketAddress address, int backlog) throws VerbsException;
@@ -47,8 +49,11 @@ public interface ConnectionManager extends AutoCloseable {
    *
    * @param remote a resolved address
    * @param local source address; null lets the system choose
-   * @param timeout for resolving
+   * @param timeout for the address, and then for the route; a failure comes after three times that
+   *     at the latest
    * @return connection that the caller closes, also after a failure
+   * @throws IllegalArgumentException for an unresolved address
+   * @throws IllegalStateException after close
    * @throws VerbsException when resolving cannot begin
    */
   Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)

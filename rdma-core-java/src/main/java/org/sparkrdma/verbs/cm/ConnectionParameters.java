@@ -37,6 +37,7 @@ public record ConnectionParameters(
    * @param receiverNotReadyRetryCount see {@link #receiverNotReadyRetryCount()}
    * @param ackTimeout see {@link #ackTimeout()}
    * @param timeout see {@link #timeout()}
+   * @throws IllegalArgumentException when one is out of its range
    */
   public ConnectionParameters {
     privateData = privateData.clone();
@@ -46,16 +47,13 @@ public record ConnectionParameters(
         || receiverNotReadyRetryCount < 0
         || receiverNotReadyRetryCount > 7
         || ackTimeout < 0
-        || ackTimeout > 31) {
+        || ackTimeout > 31
+        || timeout.isNegative()) {
       throw new IllegalArgumentException(
-          "bad connection parameters: readsInFlight="
-              + readsInFlight
-              + " retryCount="
-              + retryCount
-              + " receiverNotReadyRetryCount="
-              + receiverNotReadyRetryCount
-              + " ackTimeout="
-              + ackTimeout);
+          ("bad connection parameters: readsInFlight=%d retryCount=%d receiverNotReadyRetryCount=%d"
+                  + " ackTimeout=%d timeout=%s")
+              .formatted(
+                  readsInFlight, retryCount, receiverNotReadyRetryCount, ackTimeout, timeout));
     }
   }
 

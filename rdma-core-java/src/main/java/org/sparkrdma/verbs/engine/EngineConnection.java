@@ -8,6 +8,7 @@ import java.util.Queue;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -144,9 +145,13 @@ public abstract class EngineConnection implements Connection {
   /** Sends the rejection, where the close that follows does not; under the lock. */
   protected abstract void sendRejection(byte[] privateData);
 
-  /** It ends on any thread, so the owner may not know yet: a failure, and no misuse. */
+  /**
+   * It ends on any thread, so the owner may not know yet: a failure, and no misuse. With a broken
+   * queue pair its receives are flushed, so the device must not get any message for them.
+   */
   private void checkNotEnded(String call) throws VerbsException {
-    if (isIn(ConnectionPhase.ENDED)) {
+    if (isIn(ConnectionPhase.ENDED)
+        || (queuePair != null && queuePair.state() == QueuePairState.ERROR)) {
       throw new VerbsException(
           call, call + " failed: the connection has ended: remote=" + remoteAddress);
     }

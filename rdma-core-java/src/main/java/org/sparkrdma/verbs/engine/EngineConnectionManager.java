@@ -110,14 +110,12 @@ public abstract class EngineConnectionManager extends EngineObject implements Co
   /** The next event that was offered, without those of connections that their owner has closed. */
   private ConnectionEvent nextOfOpen() {
     ConnectionEvent event = next();
-    while (event != null && isOfClosed(event)) {
+    while (event != null
+        && event.connection() instanceof EngineConnection connection
+        && connection.isClosed()) {
       event = next();
     }
     return event;
-  }
-
-  private static boolean isOfClosed(ConnectionEvent event) {
-    return event.connection() instanceof EngineConnection connection && connection.isClosed();
   }
 
   private ConnectionEvent next() {

@@ -240,12 +240,12 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
   // listener count.
 
   /**
-   * The device failed.
+   * The device failed. A listener on all addresses has port 0, and counts for each.
    *
    * @param port that is down; 0 is the whole device
    */
   void onDeviceFailure(String reason, int port) {
-    if (port == 0 || ports.isEmpty() || ports.contains(port)) {
+    if (port == 0 || ports.isEmpty() || ports.contains(0) || ports.contains(port)) {
       offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
     }
   }

@@ -95,7 +95,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
       return count;
     }
     onRefused("ibv_post_send", rc);
-    return sendArray.badIndex();
+    return sendArray.badIndex(count);
   }
 
   @Override

@@ -67,9 +67,15 @@ final class WorkArray {
     return bad;
   }
 
-  /** Address of the request that the device refused. */
-  int badIndex() {
-    return (int) ((Native.getLong(bad) - requests) / size);
+  /**
+   * Index of the request that the device refused.
+   *
+   * @param count of the requests: the result when it has taken all of them and failed then, as
+   *     rxe_post_send in rdma-core's providers/rxe/rxe.c does when its doorbell fails
+   */
+  int badIndex(int count) {
+    long at = Native.getLong(bad);
+    return at == 0 ? count : (int) ((at - requests) / size);
   }
 
   void write(int i, WorkRequest request, long number) {

@@ -143,9 +143,12 @@ class EngineConnectionTest {
 
   @Test
   void shouldStayBrokenWhenItsQueuePairBreaksBeforeItIsConnected() throws VerbsException {
-    FakeQueuePair queuePair = objects.resolved().pair();
+    FakeConnection connection = objects.resolved();
+    FakeQueuePair queuePair = connection.pair();
     assertThat(queuePair.markBroken()).isTrue();
     assertThat(queuePair.setReady()).isFalse();
     assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+    // Its receives are flushed, while the device would put messages of the peer into them.
+    assertThatThrownBy(() -> connection.connect(PARAMETERS)).isInstanceOf(VerbsException.class);
   }
 }

@@ -47,7 +47,7 @@ final class DirectoryService {
   private boolean loggedUnavailable;
 
   /** Whether no executor has an endpoint, whatever it publishes. */
-  private boolean ended;
+  private volatile boolean ended;
 
   /** The latest change of an executor; the record is empty when it was removed. */
   private record Entry(long version, Optional<ExecutorRecord> record) {}
@@ -65,13 +65,14 @@ final class DirectoryService {
   /**
    * @throws IllegalArgumentException when the message is none of the above
    */
-  synchronized Object answer(Object message) {
+  Object answer(Object message) {
     List<?> request = RecordCodec.list(message, 2);
     String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
       case REPORT -> {
         ExecutorReport report = ExecutorReport.decode(request.get(1));
+        // Without the lock: whoever takes reports has a lock of its own, under which it asks knows.
         // An executor whose report is not taken asks for changes.
         yield reports.test(report.executorId(), report.values()) && !ended;
       }
@@ -137,7 +138,7 @@ final class DirectoryService {
   }
 
   /** Executor ids are never reused, so another process is refused. */
-  private Boolean publish(ExecutorRecord record) {
+  private synchronized Boolean publish(ExecutorRecord record) {
     Entry known = entries.get(record.executorId());
     if (known != null) {
       ExecutorRecord earlier = known.record().orElse(null);
@@ -167,7 +168,7 @@ final class DirectoryService {
     return true;
   }
 
-  private List<Object> changes(long since) {
+  private synchronized List<Object> changes(long since) {
     boolean all = since < forgottenVersion;
     ArrayList<Object> records = new ArrayList<>();
     ArrayList<Object> removed = new ArrayList<>();

@@ -259,11 +259,6 @@ final class CopyPool {
     }
 
     @Override
-    public int disk() {
-      return 0;
-    }
-
-    @Override
     public long pinnedBytes() {
       return lengthBytes;
     }

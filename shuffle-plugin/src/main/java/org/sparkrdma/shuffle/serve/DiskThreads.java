@@ -12,7 +12,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 /**
  * Threads for work that may wait for a disk or for the device: reads, checksums, registration and
  * deregistration. Each local directory has a few of its own, so that a disk that hangs does not
- * block the others. The server starts and closes them. Safe for any thread.
+ * block the others, and deregistration, by which others get memory, has as many. The server starts
+ * and closes them. Safe for any thread.
  */
 final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
@@ -20,17 +21,20 @@ final class DiskThreads implements DiskWork.Workers {
   /** Ends the thread that takes it. */
   private static final Runnable END = DiskThreads::end;
 
+  /** One for each disk, then that of jobs for none. */
   private final List<BlockingQueue<Runnable>> queues = new ArrayList<>();
+
   private final List<Thread> threads = new ArrayList<>();
   private boolean started;
   private boolean closing;
 
   DiskThreads(int disks) {
-    for (int disk = 0; disk < disks; disk++) {
+    for (int disk = 0; disk <= disks; disk++) {
       BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
       queues.add(queue);
       for (int i = 1; i <= THREADS_PER_DISK; i++) {
-        Thread thread = new Thread(() -> work(queue), "rdma-disk-" + disk + "-" + i);
+        String name = disk < disks ? "rdma-disk-" + disk + "-" + i : "rdma-dereg-" + i;
+        Thread thread = new Thread(() -> work(queue), name);
         thread.setDaemon(true);
         threads.add(thread);
       }
@@ -68,6 +72,11 @@ final class DiskThreads implements DiskWork.Workers {
   @Override
   public void execute(int disk, Runnable job) {
     queues.get(disk).add(job);
+  }
+
+  @Override
+  public void execute(Runnable job) {
+    queues.get(queues.size() - 1).add(job);
   }
 
   @Override

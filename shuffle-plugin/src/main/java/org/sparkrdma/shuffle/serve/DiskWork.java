@@ -24,6 +24,9 @@ final class DiskWork {
     /** Runs a job on a thread of a disk. */
     void execute(int disk, Runnable job);
 
+    /** Runs a job that waits for no disk, so that no disk delays it. */
+    void execute(Runnable job);
+
     /**
      * Runs the jobs that wait, then ends the threads.
      *
@@ -32,15 +35,12 @@ final class DiskWork {
     boolean close(Duration limit);
   }
 
-  /** Registered memory that a thread of a disk closes. */
+  /** Registered memory that a thread closes. */
   interface Memory {
-    /** Index of the disk whose thread closes it. */
-    int disk();
-
     /** Length that it holds of the budget. */
     long pinnedBytes();
 
-    /** Deregisters and frees it, on a thread of the disk. */
+    /** Deregisters and frees it, which may wait for the device. */
     void close();
 
     /** It is closed; on the agent. */
@@ -118,7 +118,6 @@ final class DiskWork {
     closingBytes += memory.pinnedBytes();
     long bytes = memory.pinnedBytes();
     workers.execute(
-        memory.disk(),
         () -> {
           closeNow(memory);
           agent.accept(

@@ -280,11 +280,6 @@ final class FileWindows {
     }
 
     @Override
-    public int disk() {
-      return output().disk();
-    }
-
-    @Override
     public long pinnedBytes() {
       return pinned ? lengthBytes() : 0;
     }

@@ -7,7 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.shuffle.address.TestAddresses;
@@ -57,6 +62,22 @@ class DirectoryServiceTest {
     }
     List<?> gone = (List<?>) changes(0).get(3);
     assertThat(gone).hasSize(DirectoryService.MAX_GONE).first().isEqualTo("2");
+  }
+
+  /** At the end of an application another thread asks under the lock that the reports need. */
+  @Test
+  @Timeout(60)
+  void shouldAnswerOtherThreadsWhileAReportIsTaken() {
+    AtomicReference<DirectoryService> own = new AtomicReference<>();
+    own.set(
+        new DirectoryService(
+            "",
+            (executorId, values) ->
+                !CompletableFuture.supplyAsync(() -> own.get().knows(executorId))
+                    .orTimeout(10, TimeUnit.SECONDS)
+                    .join()));
+    Object report = new ExecutorReport("1", Map.of("read", 1L)).encode();
+    assertThat(own.get().answer(List.of(DirectoryService.REPORT, report))).isEqualTo(true);
   }
 
   @Test

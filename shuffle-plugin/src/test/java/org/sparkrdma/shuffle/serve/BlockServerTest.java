@@ -91,6 +91,7 @@ class BlockServerTest {
   }
 
   private void runCommands() {
+    workers.runOthers();
     for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
       command.run();
     }
@@ -560,6 +561,26 @@ class BlockServerTest {
     for (long from : new long[] {200, 201, Long.MAX_VALUE - 100, Long.MAX_VALUE}) {
       Call call = served(1, new Wanted(1, 1, 1, 2, from, false));
       assertThat(call.kinds).as("start offset %d", from).containsExactly(Kind.UNKNOWN);
+    }
+  }
+
+  @Test
+  void shouldFreeIdleWindowsOfADiskThatHangsAndOfOthers() throws Exception {
+    Path second = secondDisk().resolve("shuffle_2_1.data");
+    start(ServeSettings.Mode.WINDOW, 0, 3 * WINDOW);
+    Files.write(second, new byte[WINDOW]);
+    outputs.add(2, 1, new MapOutput(second, new long[] {0, WINDOW}, null));
+    server.release(1, served(1, Wanted.of(2, 1, 0)).leaseId);
+    for (int map = 1; map <= 2; map++) {
+      write(1, map, WINDOW);
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    // Receive memory lacks room twice, and no disk does any work.
+    for (int i = 1; i <= 2; i++) {
+      budget.reportShortage((long) i * WINDOW);
+      runCommands();
+      runCommands();
+      assertThat(budget.couldGrant((long) i * WINDOW, 0)).isTrue();
     }
   }
 

@@ -9,10 +9,11 @@ import java.util.Queue;
 
 /** Workers without threads: the test runs their jobs. */
 final class HandWorkers implements DiskWork.Workers {
+  /** Their jobs; the last are for no disk. */
   private final List<Queue<Runnable>> disks = new ArrayList<>();
 
   HandWorkers(int count) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i <= count; i++) {
       disks.add(new ArrayDeque<>());
     }
   }
@@ -23,6 +24,11 @@ final class HandWorkers implements DiskWork.Workers {
   @Override
   public void execute(int disk, Runnable job) {
     disks.get(disk).add(job);
+  }
+
+  @Override
+  public void execute(Runnable job) {
+    execute(disks.size() - 1, job);
   }
 
   /** Number of jobs that wait for a disk. */
@@ -37,12 +43,19 @@ final class HandWorkers implements DiskWork.Workers {
 
   /** Runs the jobs that wait; returns their number. */
   int runAll() {
+    return disks.stream().mapToInt(HandWorkers::runAll).sum();
+  }
+
+  /** Runs the jobs for no disk. */
+  void runOthers() {
+    runAll(disks.get(disks.size() - 1));
+  }
+
+  private static int runAll(Queue<Runnable> jobs) {
     int done = 0;
-    for (Queue<Runnable> disk : disks) {
-      for (Runnable job = disk.poll(); job != null; job = disk.poll()) {
-        job.run();
-        done++;
-      }
+    for (Runnable job = jobs.poll(); job != null; job = jobs.poll()) {
+      job.run();
+      done++;
     }
     return done;
   }

@@ -144,7 +144,7 @@ class HungDiskFetchTest {
     return first;
   }
 
-  /** One call of the device, which does not return to its thread of a disk. */
+  /** One call of the device, which does not return to its thread for a disk or deregistration. */
   private static final class HangingCall {
     private final AtomicBoolean armed = new AtomicBoolean();
     private final CountDownLatch hangs = new CountDownLatch(1);
@@ -162,7 +162,7 @@ class HungDiskFetchTest {
 
     private void onCall(Object object, String method) {
       if (method.equals(name)
-          && Thread.currentThread().getName().startsWith("rdma-disk-")
+          && Thread.currentThread().getName().matches("rdma-(disk|dereg)-.*")
           && armed.compareAndSet(true, false)) {
         hangs.countDown();
         try {
