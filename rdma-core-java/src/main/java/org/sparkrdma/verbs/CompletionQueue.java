@@ -34,8 +34,8 @@ public interface CompletionQueue extends AutoCloseable {
   /**
    * See ibv_destroy_cq(3). A second close does nothing.
    *
-   * @throws IllegalStateException while a queue pair completes in it; on iWARP one that was closed
-   *     counts until the outcome of its connection attempt
+   * @throws IllegalStateException while a queue pair completes in it; with the engine {@code
+   *     ibverbs} on iWARP one that was closed counts until the outcome of its connection attempt
    */
   @Override
   void close();

@@ -8,7 +8,7 @@ import org.sparkrdma.verbs.device.OpenResources;
 /**
  * An open device, see ibv_open_device(3): parent of all objects created on it.
  *
- * <p>Safe for any thread. The caller that opened it closes it. Closing it closes all objects on it
+ * <p>Safe for any thread, but for {@link #openResources}. The caller that opened it closes it. Closing it closes all objects on it
  * in verbs order (connections, queue pairs, completion queues, regions, protection domains,
  * memory), also when the close of one of them fails. Then it throws the first failure, and another
  * close closes what is left. Otherwise a second close does nothing; on another thread it waits for
@@ -31,7 +31,7 @@ public interface Device extends AutoCloseable {
    * @param lengthBytes more than 0
    * @return closed by the caller
    * @throws IllegalArgumentException when the length is less than 1
-   * @throws IllegalStateException after close, as all methods below
+   * @throws IllegalStateException after close, as all methods below but close
    * @throws VerbsException when there is too little memory
    */
   HostMemory allocate(long lengthBytes) throws VerbsException;

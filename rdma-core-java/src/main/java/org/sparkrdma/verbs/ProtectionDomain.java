@@ -40,8 +40,9 @@ public interface ProtectionDomain extends AutoCloseable {
    * @param lengthBytes at least 1; the range must lie inside the file
    * @param access {@link AccessFlag#REMOTE_READ}, optionally with {@link AccessFlag#ON_DEMAND}
    * @return the region
-   * @throws IllegalArgumentException for any other access, or less than 1 byte
-   * @throws IndexOutOfBoundsException for a negative offset
+   * @throws IllegalArgumentException without {@link AccessFlag#REMOTE_READ}, with {@link
+   *     AccessFlag#LOCAL_WRITE} or {@link AccessFlag#REMOTE_WRITE}, or for less than 1 byte
+   * @throws IndexOutOfBoundsException for a negative offset, or an end that no file can have
    * @throws IllegalStateException when the domain is closed
    * @throws VerbsException when the file cannot be opened or registered, or ends before the range
    *     does

@@ -46,7 +46,7 @@ public interface QueuePair extends AutoCloseable {
    *     posted
    * @throws IllegalStateException as {@link #postSend(WorkRequest)}
    * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}; the requests before the one
-   *     that is refused were posted
+   *     that is refused were posted, as far as the device had room
    */
   int postSend(WorkRequest[] requests, int offset, int count);
 
@@ -56,8 +56,9 @@ public interface QueuePair extends AutoCloseable {
    * @param request a receive with its memory
    * @return false when the receive queue is full; nothing was posted
    * @throws IllegalStateException after close
-   * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}, or when it is no receive,
-   *     or for memory without {@link AccessFlag#LOCAL_WRITE}
+   * @throws IllegalArgumentException when it is no receive, exceeds a limit (elements, message
+   *     length), or uses memory of another protection domain or without {@link
+   *     AccessFlag#LOCAL_WRITE}
    */
   boolean postReceive(WorkRequest request);
 

@@ -21,7 +21,6 @@
  * org.sparkrdma.verbs.WorkStatus} when they arrive with a completion. Misuse is one of the JDK's
  * unchecked exceptions.
  *
- * <p>No parameter is null, and no result, unless it says so; a null is refused with an unchecked
- * exception.
+ * <p>No parameter is null, and no result, unless it says so.
  */
 package org.sparkrdma.verbs;

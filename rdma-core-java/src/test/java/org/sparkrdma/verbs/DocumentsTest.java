@@ -18,6 +18,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * In the documents, relative links lead to a file and a heading, and scripts, options and classes
@@ -106,6 +108,24 @@ class DocumentsTest {
     String version = SLF4J.matcher(page).results().map(one -> one.group(1)).findFirst().orElse("");
     assertThat(Files.readString(ROOT.resolve("pom.xml")))
         .contains("<slf4j.version>" + version + "<");
+  }
+
+  /** What pages have once said otherwise than the code, or than each other. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "docs/verbs.md                   | if (choice.engine() == null)",
+        "docs/verbs.md                   | Javadoc of the main calls names their man page",
+        "docs/tuning.md                  | SPARK-54536",
+        "README.md                       | within one version of Spark only",
+        "README.md                       | On Kubernetes you also need an image and a pod template",
+        ".github/ISSUE_TEMPLATE/bug.yml  | names of other hosts, users and directories may remain",
+        "docs/doctor.md                  | names of other hosts, users and directories may remain"
+      })
+  void shouldKeepWhatTheCodeAndOtherPagesSay(String page, String sentence) throws IOException {
+    String text = Files.readString(ROOT.resolve(page)).replaceAll("\\s+", " ");
+    assertThat(text).contains(sentence);
   }
 
   private static Set<String> found(Pattern pattern, int group) throws IOException {

@@ -64,8 +64,8 @@ public record BenchmarkPlan(
 
   /** Total number of runs, with warm-ups and the first one, which does not count. */
   public int runs() {
-    int applications = rounds * modes.size() + (rounds > 1 ? 1 : 0);
-    return shapes.size() * applications * (warmUps + 1);
+    int applications = shapes.size() * rounds * modes.size() + (rounds > 1 ? 1 : 0);
+    return applications * (warmUps + 1);
   }
 
   /** Options of a job that {@code ./bench} and {@code spark-submit} share. */

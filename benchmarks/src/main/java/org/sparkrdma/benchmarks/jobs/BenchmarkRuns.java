@@ -74,8 +74,8 @@ final class BenchmarkRuns {
       firstAnswer = null;
       prepare(workload, shape);
       List<RunResult> results = new ArrayList<>();
-      if (plan.rounds() > 1) {
-        // The driver's JVM is cold, so the first run would be to the disadvantage of its shuffle.
+      if (plan.rounds() > 1 && runsDone == 0) {
+        // The driver's JVM is cold, which would be to the disadvantage of the first shuffle.
         measure(workload, shape, plan.modes().get(0), 0);
       }
       for (int round = 1; round <= plan.rounds(); round++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
@@ -47,29 +48,40 @@ class BenchmarkRunsTest {
 
   @Test
   void shouldRefuseAWrongAnswerOfAWarmUp() {
-    assertThatThrownBy(() -> run(List.of(5L, 6L)))
+    assertThatThrownBy(() -> run(1, List.of(5L, 6L)))
         .isInstanceOf(LaunchException.class)
         .hasMessage(
             "groupby 2x2x4k, round 1, vanilla, warm-up: wrong answer:"
                 + " rows=6 digest=ab instead of rows=5 digest=ab");
   }
 
+  /** Its driver is cold, which would count against Spark's own shuffle. */
+  @Test
+  void shouldBeginSeveralRoundsWithARunThatDoesNotCount() {
+    assertThat(plan(2, 1).runs()).isEqualTo((2 + 1) * 2);
+    assertThatThrownBy(() -> run(2, List.of(5L, 6L)))
+        .hasMessageStartingWith("groupby 2x2x4k, first run, which does not count, warm-up: wrong");
+  }
+
+  private static BenchmarkPlan plan(int rounds, int warmUps) {
+    return new BenchmarkPlan(
+        ShuffleJob.GROUPBY,
+        List.of("2x2x4k"),
+        List.of(ShuffleMode.VANILLA),
+        rounds,
+        warmUps,
+        "");
+  }
+
   /**
    * @param rows number of rows in the answer of each warm-up
    */
-  private static void run(List<Long> rows) throws Exception {
+  private static void run(int rounds, List<Long> rows) throws Exception {
     List<ComputedAnswer> answers =
         rows.stream()
             .map(count -> ComputedAnswer.of(new ComputedAnswer.Answer(count, "ab")))
             .toList();
-    BenchmarkPlan plan =
-        new BenchmarkPlan(
-            ShuffleJob.GROUPBY,
-            List.of("2x2x4k"),
-            List.of(ShuffleMode.VANILLA),
-            1,
-            answers.size(),
-            "");
+    BenchmarkPlan plan = plan(rounds, answers.size());
     new BenchmarkRuns(plan, line -> {}, shape -> new Answers(answers)).run();
   }
 

@@ -39,8 +39,8 @@ public interface Connection extends AutoCloseable {
    * @return the queue pair, which {@link #close} destroys
    * @throws IllegalArgumentException when the settings exceed the device's limits, or the domain or
    *     a completion queue is of another device
-   * @throws IllegalStateException when the domain or a completion queue is closed, a second time,
-   *     or in another phase
+   * @throws IllegalStateException when the domain or a completion queue is closed, for a second
+   *     queue pair, or in another phase
    * @throws VerbsException when the device refuses, or the connection has ended: its event may not
    *     have been polled yet
    */

@@ -48,13 +48,14 @@ public interface ConnectionManager extends AutoCloseable {
    * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#RESOLVE_FAILED}.
    *
    * @param remote a resolved address
-   * @param local source address; null lets the system choose
+   * @param local source address, resolved; null lets the system choose
    * @param timeout for the address, and then for the route; a failure comes after three times that
    *     at the latest
    * @return connection that the caller closes, also after a failure
-   * @throws IllegalArgumentException for an unresolved address
+   * @throws IllegalArgumentException when {@code remote} is unresolved
    * @throws IllegalStateException after close
-   * @throws VerbsException when resolving cannot begin
+   * @throws VerbsException when no connection can be created; an address that is refused comes as
+   *     RESOLVE_FAILED
    */
   Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
       throws VerbsException;

@@ -37,7 +37,7 @@ public record ConnectionParameters(
    * @param receiverNotReadyRetryCount see {@link #receiverNotReadyRetryCount()}
    * @param ackTimeout see {@link #ackTimeout()}
    * @param timeout see {@link #timeout()}
-   * @throws IllegalArgumentException when one is out of its range
+   * @throws IllegalArgumentException when a number is out of its range, or the time-out is negative
    */
   public ConnectionParameters {
     privateData = privateData.clone();

@@ -7,7 +7,6 @@
  * <p>Entry class {@link org.sparkrdma.verbs.cm.ConnectionManager}; all its objects belong to the
  * one thread that polls it.
  *
- * <p>No parameter is null, and no result, unless it says so; a null is refused with an unchecked
- * exception.
+ * <p>No parameter is null, and no result, unless it says so.
  */
 package org.sparkrdma.verbs.cm;

@@ -6,7 +6,6 @@
  * <p>Immutable values without native resources; entry class {@link
  * org.sparkrdma.verbs.device.DeviceInfo}.
  *
- * <p>No parameter is null, and no result, unless it says so; a null is refused with an unchecked
- * exception.
+ * <p>No parameter is null, and no result, unless it says so.
  */
 package org.sparkrdma.verbs.device;

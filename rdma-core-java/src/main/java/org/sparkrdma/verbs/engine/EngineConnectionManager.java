@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
@@ -82,7 +83,7 @@ public abstract class EngineConnectionManager extends EngineObject implements Co
       throws VerbsException {
     checkOpen();
     checkResolved(remote);
-    EngineConnection connection = newConnection(remote, timeout);
+    EngineConnection connection = newConnection(remote, Objects.requireNonNull(timeout));
     connections.put(connection.id(), connection);
     connection.resolve(local);
     return connection;

@@ -141,6 +141,14 @@ class EngineConnectionTest {
         .endsWith("close device", "closed");
   }
 
+  /** Without one the attempt would neither succeed nor fail. */
+  @Test
+  void shouldRefuseToResolveWithoutATimeout() {
+    assertThatThrownBy(() -> objects.manager.resolve(FakeDevice.ADDRESS, null, null))
+        .isInstanceOf(NullPointerException.class);
+    assertThat(objects.device.openResources().connections()).isZero();
+  }
+
   @Test
   void shouldStayBrokenWhenItsQueuePairBreaksBeforeItIsConnected() throws VerbsException {
     FakeConnection connection = objects.resolved();

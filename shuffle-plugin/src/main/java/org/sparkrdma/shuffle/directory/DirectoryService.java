@@ -72,7 +72,8 @@ final class DirectoryService {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
       case REPORT -> {
         ExecutorReport report = ExecutorReport.decode(request.get(1));
-        // Without the lock: whoever takes reports has a lock of its own, under which it asks knows.
+        // Not under the lock: the figures of the application call knows under their own lock, which
+        // taking a report needs too.
         // An executor whose report is not taken asks for changes.
         yield reports.test(report.executorId(), report.values()) && !ended;
       }

@@ -379,8 +379,8 @@ public final class BlockServer {
     budget.onShortage(lengthBytes -> {});
     if (!workers.close(limit)) {
       LOG.warn(
-          "Threads of a disk did not stop in time; memory stays registered until its disk"
-              + " or the device returns: limitMs={}",
+          "Threads for a disk or deregistration did not stop in time; memory stays registered until"
+              + " its disk or the device returns: limitMs={}",
           limit.toMillis());
       return false;
     }

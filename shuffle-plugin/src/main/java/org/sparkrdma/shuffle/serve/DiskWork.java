@@ -10,13 +10,13 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Gives work to the threads of disks, and their results back to the agent as commands: loaded
+ * Gives work to the threads of disks and of deregistration, and their results back to the agent as commands: loaded
  * entries and closed memory. Confined to the agent, but for the work.
  */
 final class DiskWork {
   private static final Logger LOG = LoggerFactory.getLogger(DiskWork.class);
 
-  /** Threads of each disk; {@link DiskThreads}, or a test. */
+  /** Threads of each disk, and for deregistration; {@link DiskThreads}, or a test. */
   interface Workers {
     /** Starts the threads. */
     void start();

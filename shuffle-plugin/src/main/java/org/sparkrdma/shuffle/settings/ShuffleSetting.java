@@ -59,7 +59,7 @@ public enum ShuffleSetting {
       "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
-      "Controls which GID has the address to use: its index, as listed by `ibv_devinfo -v`. "
+      "Controls which address RDMA uses, by the index of its GID in `ibv_devinfo -v`. "
           + "Set it when `listen.address` cannot select the right address."),
   /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
