@@ -64,6 +64,15 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=" + errno + " (");
   }
 
+  /** As with rxe, whose doorbell can fail after it has taken all requests. */
+  @Test
+  void shouldNameAPostThatFailsAndRefusesNoRequest() {
+    library.limit("null_bad_wr", 1);
+    library.fail("ibv_post_send", EIO, 1, 1);
+
+    assertThatThrownBy(this::run).hasMessageContaining("ibv_post_send failed: errno=5 (");
+  }
+
   @ParameterizedTest(name = "{0} fails for ever with errno 5, and each call that ends an object")
   @ValueSource(
       strings = {
