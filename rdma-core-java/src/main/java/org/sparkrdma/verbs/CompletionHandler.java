@@ -5,9 +5,9 @@ package org.sparkrdma.verbs;
 @FunctionalInterface
 public interface CompletionHandler {
   /**
-   * Handles one completion. It may post, and close other queue pairs than that of the completion; it
-   * must not poll or close this queue, or close its device. What it throws goes to the caller of {@link
-   * CompletionQueue#poll}, and the next poll goes on with the next completion.
+   * Handles one completion. It may post, and close other queue pairs than that of the completion;
+   * it must not poll or close this queue, or close its device. What it throws goes to the caller of
+   * {@link CompletionQueue#poll}, and the next poll goes on with the next completion.
    *
    * @param completion valid only during the call
    */

@@ -8,11 +8,11 @@ import org.sparkrdma.verbs.device.OpenResources;
 /**
  * An open device, see ibv_open_device(3): parent of all objects created on it.
  *
- * <p>Safe for any thread, but for {@link #openResources}. The caller that opened it closes it. Closing it closes all objects on it
- * in verbs order (connections, queue pairs, completion queues, regions, protection domains,
- * memory), also when the close of one of them fails. Then it throws the first failure, and another
- * close closes what is left. Otherwise a second close does nothing; on another thread it waits for
- * the first.
+ * <p>Safe for any thread, but for {@link #openResources}. The caller that opened it closes it.
+ * Closing it closes all objects on it in verbs order (connections, queue pairs, completion queues,
+ * regions, protection domains, memory), also when the close of one of them fails. Then it throws
+ * the first failure, and another close closes what is left. Otherwise a second close does nothing;
+ * on another thread it waits for the first.
  */
 public interface Device extends AutoCloseable {
   /** {@return its facts at the time it was opened} */

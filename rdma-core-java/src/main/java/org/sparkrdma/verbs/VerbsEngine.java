@@ -9,8 +9,8 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * A loaded engine: lists and opens its devices.
  *
  * <p>Safe for any thread. The caller that loaded it closes it, after the devices. Closing it closes
- * devices that are still open, and throws the first failure of their close. A second close
- * closes devices whose close failed, and otherwise does nothing; {@code open} then throws an {@link
+ * devices that are still open, and throws the first failure of their close. A second close closes
+ * devices whose close failed, and otherwise does nothing; {@code open} then throws an {@link
  * IllegalStateException}.
  */
 public interface VerbsEngine extends AutoCloseable {

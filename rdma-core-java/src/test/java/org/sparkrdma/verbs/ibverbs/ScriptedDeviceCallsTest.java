@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,7 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
 
   /** As with rxe, whose doorbell can fail after it has taken all requests. */
   @Test
+  @DisplayName("ibv_post_send fails and refuses no request")
   void shouldNameAPostThatFailsAndRefusesNoRequest() {
     library.limit("null_bad_wr", 1);
     library.fail("ibv_post_send", EIO, 1, 1);

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Gives work to the threads of disks and of deregistration, and their results back to the agent as commands: loaded
- * entries and closed memory. Confined to the agent, but for the work.
+ * Gives work to the threads of disks and of deregistration, and their results back to the agent as
+ * commands: loaded entries and closed memory. Confined to the agent, but for the work.
  */
 final class DiskWork {
   private static final Logger LOG = LoggerFactory.getLogger(DiskWork.class);
