@@ -118,8 +118,12 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
      * on recent deletions only.
      */
     STORAGE_THREADS,
-    /** Entries of the process's memory map: regions, mapped files, stacks, arenas. */
-    MAPPINGS(60);
+    /**
+     * Entries of the process's memory map: regions, mapped files, stacks, arenas. After a time with
+     * many threads glibc keeps 40 MiB of their stacks (stack_cache_maxsize of its nptl): 40 stacks
+     * of two entries.
+     */
+    MAPPINGS(100);
 
     /** Allowed growth, as a fraction of the first median. */
     static final double ALLOWED_PART = 0.1;
