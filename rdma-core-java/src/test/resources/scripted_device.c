@@ -45,7 +45,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 #define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
   X(removal_after) X(held_reads) X(connect_event) X(address_error) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
-  X(route_error) X(second_device) X(null_bad_wr)
+  X(route_error) X(second_device)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -415,7 +415,7 @@ static void complete_held(struct pair *pair) {
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad) {
   struct pair *pair = (struct pair *)qp;
   int error = enter(CALL_ibv_post_send);
-  *bad = limits[LIMIT_null_bad_wr] ? NULL : request;
+  *bad = request;
   if (error) {
     return error;
   }

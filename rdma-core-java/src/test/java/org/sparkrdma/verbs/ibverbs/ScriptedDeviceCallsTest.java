@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,16 +62,6 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     library.fail(call, errno, number, 1);
 
     assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=" + errno + " (");
-  }
-
-  /** As with rxe, whose doorbell can fail after it has taken all requests. */
-  @Test
-  @DisplayName("ibv_post_send fails and refuses no request")
-  void shouldNameAPostThatFailsAndRefusesNoRequest() {
-    library.limit("null_bad_wr", 1);
-    library.fail("ibv_post_send", EIO, 1, 1);
-
-    assertThatThrownBy(this::run).hasMessageContaining("ibv_post_send failed: errno=5 (");
   }
 
   @ParameterizedTest(name = "{0} fails for ever with errno 5, and each call that ends an object")
