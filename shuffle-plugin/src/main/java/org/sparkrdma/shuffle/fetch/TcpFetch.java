@@ -68,11 +68,15 @@ public final class TcpFetch implements BlockFetchingListener {
     try {
       answers.ask(blockIds, context.missing().any() ? listener : answers);
     } catch (Exception | LinkageError e) {
-      // Spark's client throws checked exceptions, too.
-      if (e instanceof InterruptedException) {
-        Thread.currentThread().interrupt();
-      }
+      keepInterrupt(e);
       answers.failRest(e);
+    }
+  }
+
+  /** Spark's client throws checked exceptions, too. */
+  private static void keepInterrupt(Throwable failure) {
+    if (failure instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -120,9 +124,7 @@ public final class TcpFetch implements BlockFetchingListener {
       context.missing().takeOrThrow(error);
       ask(new String[] {blockId}, listener);
     } catch (Exception | LinkageError e) {
-      if (e instanceof InterruptedException) {
-        Thread.currentThread().interrupt();
-      }
+      keepInterrupt(e);
       listener.onBlockFetchFailure(blockId, e);
     }
   }
