@@ -37,7 +37,10 @@ class JavaWithIpcLockTest {
 
   @TempDir private Path directory;
 
-  /** Places a program as Java that prints its capabilities and its arguments. */
+  /** The loader drops it from the environment of a program that has a file capability. */
+  private static final String LIBRARIES = "LD_LIBRARY_PATH=/native libraries";
+
+  /** Places a program as Java that prints its capabilities, its libraries and its arguments. */
   @BeforeEach
   void makeTheImage() throws Exception {
     assumeTrue("root".equals(System.getProperty("user.name")), "only root may run as another user");
@@ -49,7 +52,7 @@ class JavaWithIpcLockTest {
     Path path = Files.createDirectories(directory.resolve("path"));
     Files.writeString(
         path.resolve("java"),
-        "#!/bin/sh\ngrep CapEff /proc/self/status\nprintf '<%s>\\n' \"$@\"\n");
+        "#!/bin/sh\ngrep CapEff /proc/self/status\nenv | grep ^LD_\nprintf '<%s>\\n' \"$@\"\n");
     executable(path.resolve("java"));
     for (Path folder : List.of(directory, directory.resolve("java"), bin, path)) {
       executable(folder);
@@ -61,19 +64,20 @@ class JavaWithIpcLockTest {
   @Test
   void shouldStartJavaWithTheCapabilityThatTheContainerHas() throws Exception {
     assertThat(asUser("--bounding-set=-all,+ipc_lock"))
-        .containsExactly(IPC_LOCK, "<-cp>", "<a b>", "<Main>");
+        .containsExactly(IPC_LOCK, LIBRARIES, "<-cp>", "<a b>", "<Main>");
   }
 
   @Test
   void shouldStartJavaWhereTheContainerLacksTheCapability() throws Exception {
-    assertThat(asUser("--bounding-set=-all")).containsExactly(NONE, "<-cp>", "<a b>", "<Main>");
+    assertThat(asUser("--bounding-set=-all"))
+        .containsExactly(NONE, LIBRARIES, "<-cp>", "<a b>", "<Main>");
   }
 
   /** {@code allowPrivilegeEscalation: false} in a pod. */
   @Test
   void shouldStartJavaWhereFilesMayGiveNoCapabilities() throws Exception {
     assertThat(asUser("--bounding-set=-all,+ipc_lock", "--no-new-privs"))
-        .containsExactly(NONE, "<-cp>", "<a b>", "<Main>");
+        .containsExactly(NONE, LIBRARIES, "<-cp>", "<a b>", "<Main>");
   }
 
   /** The output of Java, started by the user nobody. */
@@ -92,6 +96,7 @@ class JavaWithIpcLockTest {
   private Outcome run(List<String> command) throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().merge("PATH", ":/usr/sbin", String::concat);
+    builder.environment().put("LD_LIBRARY_PATH", "/native libraries");
     builder.environment().merge("PATH", directory.resolve("path") + ":", (path, own) -> own + path);
     Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
