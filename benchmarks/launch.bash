@@ -73,7 +73,7 @@ check_values() {
   shift 2
   while (($# > 0)); do
     option=${1%%=*}
-    kind=$("$help" | awk -v option="$option" '$1 == option && /^ +-/ { print $2; exit }')
+    kind=$("$help" | awk -v option="$option" '$1 == option && /^ +-/ && !kind { kind = $2 } END { print kind }')
     if [[ $option == --* && $kind =~ ^[A-Z]+$ ]]; then
       if [[ $1 == *=* ]]; then
         value=${1#*=}
