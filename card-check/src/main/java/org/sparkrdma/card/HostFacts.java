@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.card;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +12,7 @@ import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
@@ -19,15 +22,6 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  */
 record HostFacts(Path root) {
   static final String UNKNOWN = "unknown";
-
-  /** Bit of CAP_IPC_LOCK, see capabilities(7). */
-  private static final int IPC_LOCK = 14;
-
-  private static final Pattern MEMLOCK = Pattern.compile("Max locked memory +(\\w+)");
-  private static final Pattern RIGHTS = Pattern.compile("CapEff:\\s*([0-9a-f]+)");
-
-  /** What both patterns find in files that are not there. */
-  private static final String NOTHING = "\nMax locked memory unlimited\nCapEff: 0";
 
   private static final Pattern LIBIBVERBS =
       Pattern.compile(".*/libibverbs\\.so\\.1\\.\\d+\\.(\\d+\\.\\d+)");
@@ -58,7 +52,7 @@ record HostFacts(Path root) {
 
   /** The version of rdma-core, such as 44.0, from the libibverbs that this process has loaded. */
   String rdmaCore() {
-    try (var lines = Files.lines(root.resolve("proc/self/maps"))) {
+    try (var lines = Files.lines(root.resolve("proc/self/maps"), ISO_8859_1)) {
       return lines
           .map(LIBIBVERBS::matcher)
           .filter(Matcher::matches)
@@ -78,24 +72,7 @@ record HostFacts(Path root) {
 
   /** Memory that this process may lock; as much as there is with the right to lock any. */
   long lockableBytes() {
-    String limit = line("proc/self/limits", MEMLOCK).group(1);
-    long rights = Long.parseUnsignedLong(line("proc/self/status", RIGHTS).group(1), 16);
-    return limit.matches("\\d+") && (rights & (1L << IPC_LOCK)) == 0
-        ? Long.parseLong(limit)
-        : Long.MAX_VALUE;
-  }
-
-  /** The first match in a file, else the default of the pattern. */
-  private Matcher line(String file, Pattern pattern) {
-    String text;
-    try {
-      text = Files.readString(root.resolve(file));
-    } catch (IOException e) {
-      text = "";
-    }
-    Matcher matcher = pattern.matcher(text + NOTHING);
-    matcher.find();
-    return matcher;
+    return MachineMemory.under(root, 0, 1).lockableBytes().orElse(Long.MAX_VALUE);
   }
 
   /** Version of a jar and its commit, from its manifest. */

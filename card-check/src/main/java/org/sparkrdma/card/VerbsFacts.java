@@ -88,7 +88,7 @@ record VerbsFacts(HostFacts host, Path folder) {
       return;
     }
     long attributes = arena.allocate(IbvDeviceAttr.SIZE);
-    verbs.queryDevice(context, attributes);
+    node.put("queryErrno", verbs.queryDevice(context, attributes));
     node.put("firmware", Native.string(attributes));
     String vendorId = "0x" + hexadecimal(attributes + IbvDeviceAttr.VENDOR_ID);
     node.put("vendorId", vendorId);

@@ -160,6 +160,9 @@ class CardCommandTest {
     assertThat(programs.tests.get(0)).hasSize(3).allMatch(name -> name.contains("OnCard/"));
     Files.writeString(root.resolve("proc/self/status"), "CapEff:\t0000000000004000\n");
     assertThat(runOn(List.of(CARD))).isZero();
+    // In a user namespace of its own, where the kernel does not accept it.
+    Files.writeString(root.resolve("proc/self/uid_map"), "0 1000 1\n");
+    assertThat(runOn(List.of(CARD))).isEqualTo(2);
   }
 
   @Test

@@ -8,7 +8,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 
 /**
- * Logs the findings of executors at the driver, equal ones of one host once. Safe for any thread.
+ * Logs the findings of executors at the driver, those of the first one of each host. Safe for any
+ * thread.
  */
 public final class FindingsLog {
   static final int MAX_LOGGED = 10_000;
@@ -17,7 +18,7 @@ public final class FindingsLog {
   private static final Logger LOG =
       LoggerFactory.getLogger("org.sparkrdma.shuffle.RdmaShuffleManager");
 
-  private final Set<ExecutorFindings> logged = new HashSet<>();
+  private final Set<String> logged = new HashSet<>();
 
   /** Nothing yet. */
   public FindingsLog() {}
@@ -35,7 +36,7 @@ public final class FindingsLog {
   }
 
   private synchronized boolean isNew(ExecutorFindings findings) {
-    return logged.size() < MAX_LOGGED && logged.add(findings);
+    return logged.size() < MAX_LOGGED && logged.add(findings.host() + findings.used());
   }
 
   private static String text(String executorId, ExecutorFindings findings) {

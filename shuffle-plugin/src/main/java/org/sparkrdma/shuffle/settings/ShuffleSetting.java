@@ -20,7 +20,7 @@ public enum ShuffleSetting {
       "auto",
       ValueType.choice("auto", "required", "off"),
       "Controls whether blocks are fetched over RDMA: `auto` where possible, `required`, or "
-          + "`off`. Use `off` to rule out RDMA as a cause, `required` to test without TCP."),
+          + "`off`. Use `off` to rule out RDMA as a cause, `required` to fail without RDMA."),
   /** Whether executors check their machine. */
   DOCTOR(
       Scope.PUBLIC,
@@ -188,8 +188,8 @@ public enum ShuffleSetting {
       "off",
       ValueType.choice("off", "auto", "tcp"),
       "Controls whether large broadcast variables travel from executor to executor: `auto` with "
-          + "READs, `tcp` the same way over Spark's TCP, or `off`. Use `tcp` to measure what READs "
-          + "gain."),
+          + "READs, `tcp` over Spark's TCP, or `off`. Use `auto` when broadcasts take long, `tcp` "
+          + "to compare."),
   /** Plain text on the fabric allowed. */
   FABRIC_TRUSTED(
       Scope.PUBLIC,

@@ -91,6 +91,7 @@ public final class ShuffleSettings {
       mistakes.add(
           ("bad setting: key=" + ShuffleSetting.ENGINE.key() + " value=" + engine())
               + (" allowed=" + String.join(", ", engines)));
+      values.put(ShuffleSetting.ENGINE, ValueType.DERIVED);
     }
     Map<String, String> ofEngines = new TreeMap<>();
     for (Map.Entry<String, String> setting : left.entrySet()) {
@@ -100,9 +101,8 @@ public final class ShuffleSettings {
       } else if (FormerSettings.replacement(name) != null) {
         notes.add(setting.getKey() + " has no effect: " + FormerSettings.replacement(name));
       } else {
-        mistakes.add(
-            ("unknown setting: key=" + setting.getKey() + " value=" + setting.getValue())
-                + " allowed=the keys of docs/configuration.md");
+        // Without its value, which may be a secret.
+        mistakes.add("unknown setting: key=" + setting.getKey() + " allowed=docs/configuration.md");
       }
     }
     try {
@@ -246,8 +246,8 @@ public final class ShuffleSettings {
   }
 
   /**
-   * A sentence for each wrong or unknown key, naming key, value and what is allowed; none in the
-   * settings of an application that has started.
+   * A sentence for each wrong or unknown key, naming the key, a wrong value, and what is allowed;
+   * none in the settings of an application that has started.
    */
   public List<String> mistakes() {
     return List.copyOf(mistakes);

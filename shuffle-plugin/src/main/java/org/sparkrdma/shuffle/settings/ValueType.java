@@ -122,8 +122,7 @@ public record ValueType(String allowed, Function<String, Object> parser) {
    * @throws IllegalArgumentException when the text is no size
    */
   public static long bytes(String text, long plainUnit) {
-    long amount = amount(text, BYTES);
-    return text.matches("\\d+") ? Math.multiplyExact(amount, plainUnit) : amount;
+    return amount(text, text.matches("\\d+") ? Map.of("", plainUnit) : BYTES);
   }
 
   private static long amount(String text, Map<String, Long> units) {

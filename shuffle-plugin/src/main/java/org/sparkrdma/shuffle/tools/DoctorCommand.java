@@ -53,7 +53,7 @@ final class DoctorCommand implements Callable<Integer> {
       names = "--peer",
       paramLabel = "HOST[:PORT]",
       description =
-          "Also reach another host, where doctor --listen or perf server runs, by TCP and by RDMA,"
+          "Also reach another host, where doctor --listen or perf server runs, over TCP and by RDMA,"
               + " and measure a few READs. An IPv6 address needs brackets.")
   private String peer;
 

@@ -126,7 +126,7 @@ final class PerfCommand implements Callable<Integer> {
   @Command(
       name = "client",
       description =
-          "Reads from a host with perf server, by RDMA READ and by TCP in turn, and prints speed,"
+          "Reads from a host with perf server, by RDMA READ and over TCP in turn, and prints speed,"
               + " time of a single transfer, and the CPU time of both processes.",
       mixinStandardHelpOptions = true,
       versionProvider = Commands.Version.class)

@@ -72,6 +72,20 @@ class CommandsTest {
   }
 
   @Test
+  void shouldNameAMistypedEngineAndRepeatNoValueOfAnUnknownKey() throws IOException {
+    String wrong =
+        settings("spark.shuffle.rdma.engine verbs\nspark.shuffle.rdma.secret of-this-test\n");
+    String file = directory.resolve("collected").toString();
+    assertThat(run("doctor", "--conf", wrong, "--collect", file)).isEqualTo(Commands.NOT_USABLE);
+    assertThat(errors.toString()).isEmpty();
+    assertThat(output.toString())
+        .contains("bad setting: key=spark.shuffle.rdma.engine value=verbs allowed=auto");
+    assertThat(Files.readString(Path.of(file)))
+        .contains("unknown setting: key=spark.shuffle.rdma.secret")
+        .doesNotContain("of-this-test");
+  }
+
+  @Test
   void shouldAnswerInJson() throws IOException {
     assertThat(run("doctor", "--json", "--conf", soft)).isZero();
     JsonNode answer = new ObjectMapper().readTree(output.toString());

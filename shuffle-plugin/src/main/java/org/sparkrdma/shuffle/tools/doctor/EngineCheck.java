@@ -30,8 +30,8 @@ final class EngineCheck {
               "no RDMA device",
               "run this on a host with an RDMA card whose driver is loaded; without a card, soft"
                   + " RoCE serves for tests: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev"
-                  + " INTERFACE; with rdma system in mode exclusive give a container with a network"
-                  + " of its own its device: rdma dev set DEVICE netns NAME"));
+                  + " INTERFACE; if rdma system says exclusive, move the device into the network"
+                  + " namespace of the container: rdma dev set DEVICE netns NAME"));
 
   static List<Finding> run(Facts facts) {
     Probe probe = facts.probe();

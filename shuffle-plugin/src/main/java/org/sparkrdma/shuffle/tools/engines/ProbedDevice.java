@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.engines;
 import java.net.InetAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -34,8 +35,10 @@ public record ProbedDevice(VerbsEngine engine, Device device, DeviceChoice choic
       throw new VerbsException("open", String.join("; ", engines.reasons()));
     }
     try {
-      DeviceChoice choice = choose(engine, settings, sparkHost, 0);
-      return new ProbedDevice(engine, engine.open(choice.device()), choice);
+      return DeviceTrials.run(
+          DeviceChoice.all(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost),
+          choice -> new ProbedDevice(engine, engine.open(choice.device()), choice),
+          (failed, reason, next) -> {});
     } catch (VerbsException e) {
       engine.close();
       throw e;

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import com.sun.management.OperatingSystemMXBean;
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -106,8 +105,6 @@ public final class PerfClient implements AutoCloseable {
       // Throws when the peer has ended.
       tcp.peerCpuNs();
       throw e;
-    } catch (EOFException e) {
-      throw new IOException("has ended during the measurement", e);
     }
     return rows;
   }

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.nio.ByteBuffer;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
  * The memory that a listener lets peers read, as its private data names it: address, then key. Each
@@ -19,10 +20,14 @@ record SharedRegion(long address, int key) {
     return ByteBuffer.allocate(PRIVATE_BYTES).putLong(address).putInt(key).array();
   }
 
-  /** Private data may be padded with zeros. */
-  static SharedRegion of(byte[] privateData) {
+  /**
+   * Private data may be padded with zeros.
+   *
+   * @throws VerbsException when it is too short, as from another program
+   */
+  static SharedRegion of(byte[] privateData) throws VerbsException {
     if (privateData.length < PRIVATE_BYTES) {
-      throw new IllegalArgumentException("too short: lengthBytes=" + privateData.length);
+      throw new VerbsException("connect", "another program listens there");
     }
     ByteBuffer data = ByteBuffer.wrap(privateData);
     return new SharedRegion(data.getLong(), data.getInt());

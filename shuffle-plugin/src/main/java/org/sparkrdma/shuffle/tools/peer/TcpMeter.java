@@ -59,7 +59,7 @@ final class TcpMeter extends Meter {
 
   private void receive(int lengthBytes) throws IOException {
     if (input.readNBytes(content, 0, lengthBytes) < lengthBytes) {
-      throw new EOFException("the peer has ended the connection");
+      throw new EOFException("has ended during the measurement");
     }
   }
 

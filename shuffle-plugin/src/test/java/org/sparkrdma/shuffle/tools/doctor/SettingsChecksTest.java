@@ -56,7 +56,7 @@ class SettingsChecksTest {
             text ->
                 assertThat(text)
                     .startsWith("PROBLEM unknown setting: key=spark.shuffle.rdma.pined.max")
-                    .contains(" value=1g allowed=the keys of docs"),
+                    .contains("pined.max allowed=docs/configuration.md"),
             text ->
                 assertThat(text)
                     .startsWith("NOTE spark.shuffle.rdma.recvQueueDepth has no effect: "));

@@ -86,9 +86,11 @@ class EngineProbeTest {
   void shouldTakeDefaultsForASizeThatSparkRefuses(@TempDir Path root) throws IOException {
     SystemFiles container = container(root);
     Probe right = probe(Map.of(ENGINE, "soft"), container, List.of());
-    Probe wrong =
-        probe(Map.of(ENGINE, "soft", "spark.executor.memory", "much"), container, List.of());
-    assertThat(wrong.limit().bytes()).isEqualTo(right.limit().bytes());
+    for (String size : List.of("much", "99999999999999")) {
+      Probe wrong =
+          probe(Map.of(ENGINE, "soft", "spark.executor.memory", size), container, List.of());
+      assertThat(wrong.limit().bytes()).isEqualTo(right.limit().bytes());
+    }
   }
 
   private static Probe probe(Map<String, String> settings, List<Path> directories) {

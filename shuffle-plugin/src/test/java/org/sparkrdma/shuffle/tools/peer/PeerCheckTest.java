@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,6 +22,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
+import org.sparkrdma.verbs.VerbsException;
 
 /** Both sides on the loopback engine. */
 @Timeout(60)
@@ -83,6 +85,9 @@ class PeerCheckTest {
                   .contains("another program, or another version of the plug-in, answers");
               assertThat(finding.advice()).contains("with the same jar");
             });
+    assertThatThrownBy(() -> SharedRegion.of(new byte[3]))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("another program listens");
   }
 
   @Test
