@@ -13,17 +13,17 @@ public enum Counter {
   /** Bytes read by RDMA READ that belong to no task, such as those of broadcast variables. */
   BROADCAST_BYTES_READ("broadcast.bytes.read"),
   /**
-   * Bytes read by RDMA READ of executors that have ended or do not answer, from another one on
+   * Bytes of executors that have ended or do not answer, read by RDMA READ from another one on
    * their host.
    */
   ENDED_BYTES_READ("ended.bytes.read"),
   /** RDMA READs posted. */
   RDMA_READS_POSTED("rdma.reads.posted"),
-  /** Bytes delivered to tasks by TCP through the plug-in. */
+  /** Bytes delivered to tasks over TCP through the plug-in. */
   TCP_BYTES_READ("tcp.bytes.read"),
-  /** Blocks delivered to tasks by TCP through the plug-in. */
+  /** Blocks delivered to tasks over TCP through the plug-in. */
   TCP_BLOCKS_READ("tcp.blocks.read"),
-  /** Bytes delivered to tasks by TCP although this executor and the peer use RDMA. */
+  /** Bytes delivered to tasks over TCP although this executor and the peer use RDMA. */
   FALLBACK_BYTES_READ("tcp.bytes.fallback"),
   /** Blocks whose checksum matched. */
   BLOCKS_VERIFIED("verify.blocks"),
@@ -47,15 +47,15 @@ public enum Counter {
   LOCATES_SERVED("serve.locates"),
   /** LOCATE messages dropped because their connection had ended. */
   LOCATES_DROPPED("serve.dropped"),
-  /** LOCATE messages answered with "fetch by TCP" because they had to wait too long. */
+  /** LOCATE messages answered with "fetch over TCP" because they had to wait too long. */
   LOCATES_OVERLOADED("serve.overloaded"),
-  /** Pieces located in registered windows. */
+  /** Parts of blocks served from windows. */
   EXTENTS_FROM_WINDOWS("serve.pieces.window"),
-  /** Pieces located in the copy pool. */
+  /** Parts of blocks served from copies. */
   EXTENTS_FROM_COPIES("serve.pieces.copy"),
-  /** Bytes located in the copy pool. */
+  /** Bytes served from copies. */
   BYTES_FROM_COPIES("serve.bytes.copy"),
-  /** Blocks answered with "fetch by TCP". */
+  /** Blocks answered with "fetch over TCP". */
   BLOCKS_SENT_TO_TCP("serve.by-tcp"),
   /** File windows registered. */
   WINDOWS_REGISTERED("serve.windows.registered"),

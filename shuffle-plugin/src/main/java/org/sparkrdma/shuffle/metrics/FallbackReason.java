@@ -37,7 +37,7 @@ public enum FallbackReason {
   REFUSED("refused"),
 
   /**
-   * No connection within {@code connect.timeout}: not reached, or one side has reached {@code
+   * No connection within {@code connect.timeout}: the peer is unreachable, or one side is at {@code
    * connections.max}.
    *
    * <p>To do: Run {@code doctor --peer}; raise {@code connections.max} if {@code

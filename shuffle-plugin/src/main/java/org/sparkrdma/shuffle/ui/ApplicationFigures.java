@@ -2,14 +2,13 @@
 package org.sparkrdma.shuffle.ui;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -19,8 +18,8 @@ import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
  * All that the tab shows of one application, and what of it has changed since the last event for
- * the event log. Bounded: the earliest removed executors and the earliest stages are dropped. Safe
- * for any thread.
+ * the event log. Bounded: the earliest removed executors and the earliest stages are dropped, but
+ * in a replay no executor before the event that names its removal. Safe for any thread.
  */
 final class ApplicationFigures {
   static final int MAX_REMOVED = 2_000;
@@ -39,9 +38,9 @@ final class ApplicationFigures {
   private boolean ended;
 
   /** Removed executors, the earliest first. */
-  private final Queue<String> removed = new ArrayDeque<>();
+  private final Set<String> removed = new LinkedHashSet<>();
 
-  /** Whether somebody takes what has changed. */
+  /** Whether the application runs, and somebody takes what has changed; else this is a replay. */
   private final boolean posts;
 
   private final List<String> newNotes = new ArrayList<>();
@@ -129,6 +128,7 @@ final class ApplicationFigures {
     executor(executorId).update(known);
     if (known.removed() != null) {
       remove(executorId, known.removed());
+      dropEarliest(executorId);
     }
   }
 
@@ -166,14 +166,21 @@ final class ApplicationFigures {
   /** Spark has removed an executor. */
   synchronized void remove(String executorId, String reason) {
     ExecutorFigures executor = executor(executorId);
-    if (!executor.isRemoved()) {
-      removed.add(executorId);
-    }
     executor.remove(reason);
     addChange(executorId, executor);
-    if (removed.size() > MAX_REMOVED) {
+    // In a replay its last figures come later, with the event that names its removal.
+    if (posts) {
+      dropEarliest(executorId);
+    }
+  }
+
+  /** Counts an executor as removed, and drops the earliest one where there are too many. */
+  private void dropEarliest(String executorId) {
+    if (removed.add(executorId) && removed.size() > MAX_REMOVED) {
+      String earliest = removed.iterator().next();
+      removed.remove(earliest);
       // Its sums stay.
-      dropped.add(executors.remove(removed.remove()));
+      dropped.add(executors.remove(earliest));
     }
   }
 

@@ -31,17 +31,17 @@ final class ApplicationMetricsSource implements Source {
     add("pinned.limit", all -> all.present(Figure.PINNED_LIMIT));
     // Connections that are established now; each counts in both executors.
     add("connections.open", all -> all.present(Figure.CONNECTIONS));
-    // Microseconds for half of the READs since its start, in the slowest running executor.
+    // Microseconds within which half of the READs of the slowest running executor completed.
     add("read.latency.p50", all -> all.present(Figure.LATENCY_P50_US));
-    // Microseconds for 99 of 100 READs since its start, in the slowest running executor.
+    // Microseconds within which 99 of 100 READs of the slowest running executor completed.
     add("read.latency.p99", all -> all.present(Figure.LATENCY_P99_US));
     // Bytes delivered to tasks by RDMA READ.
     add("bytes.read", all -> all.bytes().read());
-    // Bytes located for peers in the copy pool.
+    // Bytes served to peers from copies.
     add("bytes.copied", all -> all.bytes().copied());
-    // Bytes of other executors delivered by TCP.
+    // Bytes of other executors delivered over TCP.
     add("bytes.tcp", all -> all.bytes().tcp());
-    // Bytes delivered by TCP although the reading executor and its peer use RDMA.
+    // Bytes delivered over TCP although the reading executor and its peer use RDMA.
     add("bytes.fallback", all -> all.fallbackBytes());
     // Bytes that executors read from their own disks.
     add("bytes.local", all -> all.bytes().local());

@@ -146,7 +146,7 @@ public final class ApplicationMonitor {
 
   private final class LiveListener extends FiguresListener {
     LiveListener(boolean told) {
-      super(figures, told);
+      super(ApplicationMonitor.this.figures, told);
     }
 
     /** Finds an executor that was added before this listener, and registers afterwards. */
@@ -156,7 +156,8 @@ public final class ApplicationMonitor {
     }
 
     private void start(BlockManagerId manager) {
-      if (!manager.isDriver()) {
+      // "fallback" is Spark's FallbackStorage.
+      if (!manager.isDriver() && !manager.executorId().equals("fallback")) {
         figures.start(manager.executorId(), manager.host());
       }
     }

@@ -117,7 +117,8 @@ final class ExecutorFigures {
 
   /** Spark has removed the executor. */
   void remove(String reason) {
-    removed = reason == null ? "" : reason;
+    // Without most of what it may have of a container's output.
+    removed = reason == null ? "" : reason.substring(0, Math.min(1_200, reason.length()));
   }
 
   /** Whether Spark has removed it, or a compacted event log has dropped its start and end. */

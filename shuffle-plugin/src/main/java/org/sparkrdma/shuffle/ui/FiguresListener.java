@@ -17,7 +17,7 @@ import org.slf4j.event.Level;
 class FiguresListener extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(FiguresListener.class);
 
-  private final ApplicationFigures figures;
+  final ApplicationFigures figures;
   private final boolean told;
   private boolean broken;
 
@@ -68,11 +68,8 @@ class FiguresListener extends SparkListener {
   private void addTask(SparkListenerTaskEnd end) {
     if (end.taskMetrics() != null && end.taskInfo() != null) {
       ShuffleReadMetrics read = end.taskMetrics().shuffleReadMetrics();
-      figures.addTask(
-          end.taskInfo().executorId(),
-          end.stageId(),
-          read.remoteBytesRead(),
-          read.localBytesRead());
+      String executorId = end.taskInfo().executorId();
+      figures.addTask(executorId, end.stageId(), read.remoteBytesRead(), read.localBytesRead());
     }
   }
 }

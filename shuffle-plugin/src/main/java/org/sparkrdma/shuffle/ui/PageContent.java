@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.ui;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ResourceBundle;
@@ -132,8 +133,7 @@ record PageContent(
         .text("Reason", "Its name in metrics and logs", Map.Entry::getKey)
         .number("Blocks", "Blocks that came over TCP for this reason", Map.Entry::getValue)
         .text("Meaning", "What happened", one -> text(one.getKey()))
-        .text(
-            "What to do", "How to get these blocks over RDMA", one -> text(one.getKey() + ".todo"))
+        .text("What to do", "How to get them over RDMA", one -> text(one.getKey() + ".todo"))
         .html(reasons, true);
   }
 
@@ -151,14 +151,16 @@ record PageContent(
       latestFirst.add(plain ? stage.withPlainTcp() : stage);
     }
     boolean mayLack = latestFirst.size() >= ApplicationFigures.MAX_STAGES;
+    // Spark sorts all its stages for each look-up.
+    Map<Integer, SparkStage> known = new HashMap<>();
     return (mayLack ? "<p>Only the latest " + latestFirst.size() + " stages are kept.</p>" : "")
         + new Table<StageBytes>("rdma-stages")
             .number(
                 "Stage",
                 "Links to Spark's page of the stage",
                 StageBytes::stageId,
-                stage -> spark(stage).link())
-            .text("Name", "As on Spark's pages", stage -> spark(stage).name())
+                stage -> spark(known, stage).link())
+            .text("Name", "As on Spark's pages", stage -> spark(known, stage).name())
             .number(
                 "RDMA share",
                 "Share of the bytes from other executors that came over RDMA",
@@ -168,8 +170,8 @@ record PageContent(
                 "Fetch wait",
                 "How long tasks waited for blocks, also as a share of their run time: the most that"
                     + " RDMA can save",
-                stage -> spark(stage).fetchWaitMs(),
-                stage -> spark(stage).fetchWait())
+                stage -> spark(known, stage).fetchWaitMs(),
+                stage -> spark(known, stage).fetchWait())
             .bytes("Remote", "Read from other executors, as Spark counts it", StageBytes::remote)
             .bytes("Over RDMA", "Read from other executors over RDMA", StageBytes::read)
             .bytes("Over TCP", "Read from other executors over TCP", StageBytes::tcp)
@@ -177,8 +179,8 @@ record PageContent(
             .html(latestFirst, all);
   }
 
-  private SparkStage spark(StageBytes stage) {
-    return sparkStages.apply(stage.stageId());
+  private SparkStage spark(Map<Integer, SparkStage> known, StageBytes stage) {
+    return known.computeIfAbsent(stage.stageId(), sparkStages::apply);
   }
 
   /** Those without RDMA first, and those that have ended folded away. */

@@ -89,11 +89,8 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
 
   /** Fills the figures from an event log. Confined to the thread that replays. */
   static final class ReplayListener extends FiguresListener {
-    private final ApplicationFigures figures;
-
     ReplayListener(ApplicationFigures figures) {
       super(figures, false);
-      this.figures = figures;
     }
 
     @Override

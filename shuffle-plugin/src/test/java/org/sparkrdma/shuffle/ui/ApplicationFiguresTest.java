@@ -52,8 +52,10 @@ class ApplicationFiguresTest {
     figures.report("1", Map.of("state", "up"));
     figures.report("2", Map.of("state", "up"));
     figures.remove("2", "killed");
+    figures.remove("3", "x".repeat(100_000));
+    assertThat(figures.snapshot().executors().get("3").state()).hasSizeLessThan(1_300);
     List.of("1", "2", "never seen").forEach(figures::removeLost);
-    assertThat(figures.snapshot().executors()).containsOnlyKeys("1", "2");
+    assertThat(figures.snapshot().executors()).containsOnlyKeys("1", "2", "3");
     assertThat(figures.snapshot().executors().get("1").state()).contains("does not know it");
     assertThat(figures.snapshot().executors().get("2").state()).isEqualTo("lost: killed");
     assertThat(figures.totals().withRdma()).isZero();

@@ -93,6 +93,26 @@ class FigureStoreTest {
         .doesNotContainKey("e3000");
   }
 
+  @Test
+  void shouldNotCountExecutorsTwiceThatSparkRemovedBeforeTheEvent() {
+    ApplicationFigures live = new ApplicationFigures(true);
+    ApplicationFigures replayed = new ApplicationFigures(false);
+    for (int i = 0; i < 3_000; i++) {
+      live.report("e" + i, Map.of("state", "up", "device", "soft0", "read", 2L));
+      for (ApplicationFigures one : List.of(live, replayed)) {
+        one.start("e" + i, "host");
+        one.addTask("e" + i, 0, 2, 5);
+        one.remove("e" + i, "idle");
+      }
+    }
+    RdmaShuffleEvent event = live.takeChanges(0).orElseThrow();
+    new RdmaHistoryPlugin.ReplayListener(replayed).onOtherEvent(event);
+    assertThat(replayed.totals().summary())
+        .startsWith("readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=15000")
+        .isEqualTo(live.totals().summary());
+    assertThat(replayed.snapshot().executors()).hasSize(ApplicationFigures.MAX_REMOVED);
+  }
+
   private static String page(ApplicationFigures figures) {
     PageContent.SparkStage forgotten = new PageContent.SparkStage("", "", -1, "");
     return new PageContent(figures.snapshot(), figures.totals(), id -> forgotten, false).html();

@@ -4,8 +4,10 @@ package org.sparkrdma.shuffle.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringReader;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -96,6 +98,22 @@ class PageContentTest {
         .contains("<span title=\"192.0.2.1:7, 192.0.2.2:8\">192.0.2.1:7 …</span>")
         .doesNotContain("<tr><td>57</td>");
     assertThat(page("count", true)).contains("<tr><td>57</td>").doesNotContain("are shown");
+  }
+
+  @Test
+  void shouldAskSparkOnceForEachStageThatItShows() {
+    for (int stage = 0; stage < 60; stage++) {
+      figures.addTask("1", stage, 1, 1);
+    }
+    List<Integer> asked = new ArrayList<>();
+    PageContent.SparkStage known = new PageContent.SparkStage("", "", 0, "");
+    IntFunction<PageContent.SparkStage> stages =
+        stage -> {
+          asked.add(stage);
+          return known;
+        };
+    new PageContent(figures.snapshot(), figures.totals(), stages, false).html();
+    assertThat(asked).hasSize(50).doesNotHaveDuplicates();
   }
 
   private String page() {
