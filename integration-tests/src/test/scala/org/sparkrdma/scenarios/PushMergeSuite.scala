@@ -17,11 +17,11 @@ final class PushMergeSuite extends ScenarioSuite {
     }
   }
 
-  test("should read the original blocks by TCP when merged blocks are not available") {
+  test("should read the original blocks by READ when merged blocks are not available") {
     pushed(rejectsMerged = true) { (traffic, service) =>
       assert(service.metaAsked > 0)
       assert(service.chunksServed === 0)
-      assert(traffic.counter("tcp.blocks.read") > 0, traffic)
+      assertAllByRead(traffic)
       assert(traffic.counter("peers.quarantined") === 0, traffic)
     }
   }

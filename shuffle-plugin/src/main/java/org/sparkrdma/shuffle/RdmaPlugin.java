@@ -41,6 +41,7 @@ public final class RdmaPlugin implements SparkPlugin {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);
 
   private static final String MANAGER = "spark.shuffle.manager";
+  private static final String CONNECT = "org.apache.spark.sql.connect.SparkConnectPlugin";
 
   /** Tells executors whether the driver has set the manager. */
   private static final String SETS_MANAGER = "setsManager";
@@ -181,13 +182,13 @@ public final class RdmaPlugin implements SparkPlugin {
     }
   }
 
-  /** Another plug-in behind this one may set its own manager. */
+  /** Another plug-in behind this one may set its own manager; that of Spark Connect does not. */
   private static boolean isLast(SparkConf conf) {
     String all = conf.get("spark.plugins.defaultList", "") + "," + conf.get("spark.plugins", "");
     List<String> names =
         Stream.of(all.split(",", -1))
             .map(String::trim)
-            .filter(name -> !name.isEmpty())
+            .filter(name -> !name.isEmpty() && !name.equals(CONNECT))
             .distinct()
             .toList();
     return !names.isEmpty() && names.get(names.size() - 1).equals(RdmaPlugin.class.getName());
@@ -322,7 +323,7 @@ public final class RdmaPlugin implements SparkPlugin {
         try {
           setClient(blockManager, sparkClient);
         } catch (ReflectiveOperationException | RuntimeException e) {
-          LOG.warn("Spark's client is not set again in an executor that ends", e);
+          LOG.warn("Cannot restore Spark's block client in an executor that is ending", e);
         }
       }
       if (open != null) {

@@ -27,6 +27,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.apache.spark.sql.connect.SparkConnectPlugin;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.ShuffleMergedBlockId;
@@ -124,11 +125,12 @@ class RdmaPluginTest {
 
   /** As another plug-in behind it that sets no manager: then readers use the client. */
   @ParameterizedTest
-  @CsvSource({"true, OURS", "true, 'IDLE,OURS,'", "false, 'OURS,IDLE'"})
+  @CsvSource({"true, OURS", "true, 'IDLE,OURS,'", "true, 'OURS,CONNECT'", "false, 'OURS,IDLE'"})
   void shouldSetTheManagerOnlyAsTheLastPlugin(boolean sets, String order) {
     String plugins =
         order
             .replace("OURS", RdmaPlugin.class.getName())
+            .replace("CONNECT", SparkConnectPlugin.class.getName())
             .replace("IDLE", IdlePlugin.class.getName());
     assertStartedOnce(
         conf().set("spark.plugins", plugins),

@@ -36,8 +36,10 @@ import scala.collection.Iterator;
 public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
 
-  /** Longer than an executor that Spark has forgotten takes to register again, by its heartbeat. */
-  private static final long LOOK_S = 15;
+  /** An executor that Spark has forgotten registers again with its next heartbeat. */
+  private static final int HEARTBEATS_OF_A_LOOK = 2;
+
+  private static final long MIN_LOOK_MS = 15_000;
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
@@ -126,11 +128,12 @@ public final class DriverParts implements AutoCloseable {
 
   private void startLooks(Optional<ApplicationMonitor> monitor) {
     DriverDirectory looked = directory;
+    long beatMs = conf.getTimeAsMs("spark.executor.heartbeatInterval", "10s");
+    long lookMs = Math.max(MIN_LOOK_MS, HEARTBEATS_OF_A_LOOK * beatMs);
+    Runnable look = () -> look(DriverParts::hosts, looked, monitor);
     try {
       control.start();
-      var unused =
-          control.scheduleWithFixedDelay(
-              () -> look(DriverParts::hosts, looked, monitor), LOOK_S, LOOK_S, TimeUnit.SECONDS);
+      var unused = control.scheduleWithFixedDelay(look, lookMs, lookMs, TimeUnit.MILLISECONDS);
     } catch (ThreadShortageException e) {
       LOG.warn("Executors whose end Spark does not report stay in the tab: {}", e.getMessage());
     }
@@ -194,7 +197,8 @@ public final class DriverParts implements AutoCloseable {
         SparkEnv.get().blockManager().master().getMemoryStatus().keysIterator();
     while (all.hasNext()) {
       BlockManagerId manager = all.next();
-      if (!manager.isDriver()) {
+      // "fallback" is Spark's FallbackStorage.
+      if (!manager.isDriver() && !manager.executorId().equals("fallback")) {
         hosts.put(manager.executorId(), manager.host());
       }
     }

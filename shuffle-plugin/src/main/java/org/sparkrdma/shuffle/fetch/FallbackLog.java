@@ -47,8 +47,8 @@ public final class FallbackLog {
     Optional<String> omitted = omittedBefore(new Report(peer.executorId(), reason));
     if (omitted.isPresent()) {
       LOG.info(
-          "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}; further ones with this"
-              + " reason are only counted{}",
+          "Blocks of peer executor={} are fetched over TCP: reason={} blocks={} detail={}; further"
+              + " ones with this reason are only counted{}",
           peer.executorId(),
           reason.label(),
           blocks,
@@ -56,7 +56,7 @@ public final class FallbackLog {
           omitted.get());
     } else {
       LOG.trace(
-          "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}",
+          "Blocks of peer executor={} are fetched over TCP: reason={} blocks={} detail={}",
           peer.executorId(),
           reason.label(),
           blocks,

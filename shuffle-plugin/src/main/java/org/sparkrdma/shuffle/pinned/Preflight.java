@@ -66,7 +66,7 @@ public final class Preflight {
     }
     if (limit.bytes() < limit.neededBytes() / WARN_PART) {
       LOG.warn(
-          "RDMA may pin only little memory; many blocks will use TCP: limitBytes={}: {}",
+          "RDMA may pin very little memory; many blocks will use TCP: limitBytes={}: {}",
           limit.bytes(),
           MachineMemory.memlockRemedy(limit.neededBytes()));
     }

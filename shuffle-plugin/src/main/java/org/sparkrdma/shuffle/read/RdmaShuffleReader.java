@@ -105,10 +105,10 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
     boolean batch =
         blocks.enableBatchFetch() && BatchFetchRule.allows(env.conf(), dependency.serializer());
-    if (!(client instanceof RdmaBlockClient rdma) || dependency.isShuffleMergeFinalizedMarked()) {
-      // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
+    if (!(client instanceof RdmaBlockClient rdma)) {
       return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
     }
+    // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
     ReadingTask task = new ReadingTask(context);
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());

@@ -168,7 +168,7 @@ class RuntimeStart {
 
   private static void warn(DeviceChoice failed, VerbsException reason, DeviceChoice next) {
     LOG.warn(
-        "An RDMA device does not start, another one of its subnet is tried: device={} next={}: {}",
+        "An RDMA device does not start; trying another one in its subnet: device={} next={}: {}",
         failed.device().name(),
         next.device().name(),
         reason.getMessage());

@@ -137,7 +137,7 @@ final class ConnectAttempts {
     if (pauseNs > 0) {
       context.counters().increment(Counter.PEERS_QUARANTINED);
       LOG.warn(
-          "Quarantining peer executor={} for {} ms after {}: {}; its blocks use TCP",
+          "Quarantining peer executor={} for {} ms after {}: {}; its blocks are fetched over TCP",
           executor,
           TimeUnit.NANOSECONDS.toMillis(pauseNs),
           reason.label(),

@@ -182,7 +182,7 @@ abstract class RdmaConnection {
     }
     long id = completion.requestId();
     if (!completion.succeeded()) {
-      onFailedCompletion(completion.status(), SendQueue.isReceive(id));
+      onFailedCompletion(completion, SendQueue.isReceive(id));
     } else if (SendQueue.isReceive(id)) {
       lastUsedNs = nowNs;
       receive((int) id, (int) completion.byteLength(), nowNs);
@@ -198,22 +198,22 @@ abstract class RdmaConnection {
    * A queue pair that is rejected flushes its receives before the event that says why. iWARP
    * reports nearly every error as a flush, and a message that is too long by one of two statuses.
    */
-  private void onFailedCompletion(WorkStatus status, boolean ofReceive) {
+  private void onFailedCompletion(WorkCompletion completion, boolean ofReceive) {
     if (state == State.CONNECTING) {
       return;
     }
     boolean tooLong =
         ofReceive
-            && (status == WorkStatus.LOCAL_LENGTH_ERROR
-                || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR);
+            && (completion.status() == WorkStatus.LOCAL_LENGTH_ERROR
+                || completion.status() == WorkStatus.LOCAL_QUEUE_PAIR_ERROR);
     if (tooLong) {
       onProtocolError("message longer than its buffer");
     } else {
-      boolean lost = ofReceive || status == WorkStatus.FLUSH_ERROR;
+      boolean lost = ofReceive || completion.status() == WorkStatus.FLUSH_ERROR;
       FallbackReason ofUsable = lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR;
       markBroken(
           isUsable() ? ofUsable : FallbackReason.CONNECT_FAILED,
-          "completion failed: status=" + status);
+          "completion: " + completion.status() + " vendorError=" + completion.vendorError());
     }
   }
 

@@ -33,9 +33,9 @@ class FallbackLogTest {
     }
     assertThat(captured.warnings())
         .containsExactly(
-            "Blocks of peer executor=7 use TCP: reason=timeout blocks=2 detail=late; further ones"
+            "Blocks of peer executor=7 are fetched over TCP: reason=timeout blocks=2 detail=late; further ones"
                 + " with this reason are only counted",
-            "Blocks of peer executor=8 use TCP: reason=timeout blocks=2 detail=late; further ones"
+            "Blocks of peer executor=8 are fetched over TCP: reason=timeout blocks=2 detail=late; further ones"
                 + " with this reason are only counted");
   }
 

@@ -38,7 +38,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
       assertThat(two.closed()).containsExactly("device");
       assertThat(log.warnings())
           .containsExactly(
-              "An RDMA device does not start, another one of its subnet is tried: device="
+              "An RDMA device does not start; trying another one in its subnet: device="
                   + tried.get(0)
                   + " next="
                   + tried.get(1)
