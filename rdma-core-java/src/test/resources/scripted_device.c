@@ -527,7 +527,7 @@ static struct verbs_context extended = {.query_device_ex = query_device_ex,
                                                             .post_send = post_send,
                                                             .post_recv = post_recv}}};
 /* A second device that can only be listed, opened and queried; the script says whether it can. */
-enum { SECOND_IS_WELL = 1, SECOND_FAILS_QUERIES, SECOND_DOES_NOT_OPEN };
+enum { SECOND_IS_WELL = 1, SECOND_FAILS_QUERIES, SECOND_DOES_NOT_OPEN, SECOND_HAS_NO_GUID };
 static struct ibv_device second = {
     .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted1"};
 static struct verbs_context second_context = {.sz = sizeof(struct verbs_context),
@@ -1428,9 +1428,13 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
   long reads = limited(LIMIT_rd_atom, 16);
   int error = enter(CALL_ibv_query_device);
   error = is_refused_by_second(of) ? EIO : error;
+  int no_guid = of->device == &second && limits[LIMIT_second_device] == SECOND_HAS_NO_GUID;
+  if (no_guid) {
+    hit();
+  }
   *attributes = (struct ibv_device_attr){
       .fw_ver = "1.2.3",
-      .node_guid = htobe64(0x0102030405060708),
+      .node_guid = no_guid ? 0 : htobe64(0x0102030405060708),
       .vendor_id = (uint32_t)limited(LIMIT_vendor, 0x2c9),
       .vendor_part_id = 4119,
       .max_mr_size = UINT64_MAX,

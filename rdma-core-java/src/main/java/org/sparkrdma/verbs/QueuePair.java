@@ -23,7 +23,8 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Posts a send, read or write, see ibv_post_send(3). The request may be reused at once. Its
-   * memory belongs to the device until the completion.
+   * memory belongs to the device until a completion says that it succeeded, else until {@link
+   * #close}.
    *
    * @param request the operation with its memory
    * @return false when the send queue is full; nothing was posted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * RDMA verbs in Java: the nouns of ibv(7) and rdma_cm(7), the same for every engine.
+ * RDMA verbs in Java: the nouns of libibverbs and rdma_cm(7), the same for every engine.
  *
  * <p>Start at {@link org.sparkrdma.verbs.Verbs}, which finds the engines and opens one. From a
  * {@link org.sparkrdma.verbs.Device} come {@link org.sparkrdma.verbs.ProtectionDomain protection

@@ -4,7 +4,6 @@ package org.sparkrdma.examples;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +26,6 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
@@ -166,13 +164,6 @@ final class ExampleNode implements AutoCloseable {
   RemoteRegion receiveRegion() {
     ByteBuffer message = receive();
     return new RemoteRegion(message.getLong(), message.getLong(), message.getLong());
-  }
-
-  /** Access of a region that READs of this end fill; iWARP writes it as a peer does. */
-  Set<AccessFlag> sinkAccess() {
-    return device.info().transport() == TransportType.IWARP
-        ? EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)
-        : EnumSet.of(AccessFlag.LOCAL_WRITE);
   }
 
   /** Reads from the other end's memory to the beginning of a region, and waits for the bytes. */

@@ -66,7 +66,8 @@ public final class ReadFile {
     node.send(ByteBuffer.allocate(1));
     RemoteRegion remote = node.receiveRegion();
     try (HostMemory memory = node.device().allocate(CHUNK_BYTES);
-        MemoryRegion sink = node.domain().register(memory, 0, CHUNK_BYTES, node.sinkAccess());
+        MemoryRegion sink =
+            node.domain().register(memory, 0, CHUNK_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
         FileChannel out =
             FileChannel.open(copy, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       long offset = 0;

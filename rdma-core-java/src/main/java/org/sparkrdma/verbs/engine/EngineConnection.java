@@ -37,7 +37,7 @@ public abstract class EngineConnection implements Connection {
   private Object attachment;
 
   /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
-  private boolean awaitsOutcome;
+  protected boolean awaitsOutcome;
 
   /** Destructions that are left, until the outcome if it is awaited; guarded by this. */
   private final Queue<Runnable> destructions = new ArrayDeque<>();
@@ -315,11 +315,6 @@ public abstract class EngineConnection implements Connection {
   // On a transport whose kernel waits for the outcome of a request or a reply in each call that
   // ends the connection. The owner does not wait: such calls are made when there is an outcome, or
   // when the connection manager closes.
-
-  /** Whether a request or a reply was sent whose outcome did not come yet. Under the lock. */
-  protected final void setAwaitsOutcome(boolean awaits) {
-    awaitsOutcome = awaits;
-  }
 
   /** Makes the calls that are left, unless they must await the outcome. Under the lock. */
   protected final void destroyWhenPossible() {

@@ -82,6 +82,11 @@ final class DeviceFacts {
       var capabilities = EnumSet.copyOf(rules.capabilities());
       long extended = extended(arena, name);
       long nodeGuid = Long.reverseBytes(Native.getLong(device + IbvDeviceAttr.NODE_GUID));
+      if (nodeGuid == 0) {
+        // librdmacm before 56 then reads through a null pointer (ucma_query_addr in its cma.c).
+        throw new VerbsException(
+            "ibv_query_device", "its node GUID is 0 (docs/networks.md, SR-IOV): device=" + name);
+      }
       Driver driver = Driver.ofVendor(Native.getInt(device + IbvDeviceAttr.VENDOR_ID));
       if (driver.has(Driver.Quirk.IGNORES_TRAFFIC_CLASS)) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
@@ -148,11 +153,6 @@ final class DeviceFacts {
     return Driver.ofVendor(Long.decode((String) info.reported().get(VENDOR_ID)).intValue());
   }
 
-  /** Drivers without interrupts report none. */
-  private int vectors() {
-    return Math.max(1, Native.getInt(context + IbvContext.NUM_COMP_VECTORS));
-  }
-
   /**
    * Address of a struct ibv_device_attr_ex, all zero where nothing is reported. All of it is
    * optional, so a device that fails here is used.
@@ -190,7 +190,8 @@ final class DeviceFacts {
         maxMessageBytes,
         readsInFlight(name, device),
         MAX_PRIVATE_DATA_BYTES,
-        vectors());
+        // Drivers without interrupts report none.
+        Math.max(1, Native.getInt(context + IbvContext.NUM_COMP_VECTORS)));
   }
 
   private static int readsInFlight(String name, long device) throws VerbsException {

@@ -170,7 +170,7 @@ final class IbverbsConnection extends EngineConnection {
   }
 
   private void requestOnThread(ConnectionParameters parameters) {
-    setAwaitsOutcome(true);
+    awaitsOutcome = true;
     identifier.retain();
     if (!manager.threads().add(() -> requestNow(parameters))) {
       identifier.release();
@@ -215,7 +215,7 @@ final class IbverbsConnection extends EngineConnection {
 
   /** There is no outcome, since the request was not sent. */
   private synchronized void onRequestFailed(ConnectionEvent.Type type, String reason) {
-    setAwaitsOutcome(false);
+    awaitsOutcome = false;
     if (isIn(ConnectionPhase.CONNECTING)) {
       end(type, reason);
     }
@@ -247,7 +247,7 @@ final class IbverbsConnection extends EngineConnection {
   protected void sendReply(ConnectionParameters parameters) throws VerbsException {
     identifier.setAckTimeout(parameters);
     identifier.accept(parameters, peerReads, peerMaxReads);
-    setAwaitsOutcome(device.rules().callsMayWait());
+    awaitsOutcome = device.rules().callsMayWait();
   }
 
   @Override
@@ -287,7 +287,7 @@ final class IbverbsConnection extends EngineConnection {
   /** The kernel reports an event. */
   synchronized void onEvent(CmEvent event) {
     if (event.isOutcome()) {
-      setAwaitsOutcome(false);
+      awaitsOutcome = false;
     }
     try {
       takeEvent(event);

@@ -158,7 +158,7 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
 
   /** Through the probe of devices, as an executor loads the engine. */
   @ParameterizedTest(name = "one of two devices {1}")
-  @CsvSource({"2, fails each query with errno 5", "3, cannot be opened"})
+  @CsvSource({"2, fails each query with errno 5", "3, cannot be opened", "4, has no node GUID"})
   void shouldUseTheOtherOfTwoDevicesWhenOneFails(int second, String name) throws Exception {
     library.limit("second_device", second);
 

@@ -175,8 +175,8 @@ public final class ScriptedLibrary {
    * of different partitions: no neighbour answers between them, or with foreign_answers another
    * interface of the peer's host does, which then rejects the request. route_error is the errno
    * with which the next route is not resolved. With second_device there is another device,
-   * scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO, and 3 cannot be
-   * opened.
+   * scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO, 3 cannot be
+   * opened, and 4 has the node GUID 0.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
