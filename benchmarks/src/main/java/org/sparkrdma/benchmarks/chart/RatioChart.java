@@ -3,8 +3,10 @@ package org.sparkrdma.benchmarks.chart;
 
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
@@ -68,11 +70,17 @@ record RatioChart(List<String> reports, List<Bar> bars) {
 
   /** What the picture shows, with all numbers, for readers who do not see it. */
   String description() {
-    String numbers =
+    Map<String, String> numbers =
         bars.stream()
-            .map(bar -> bar.ratio().shape() + ", " + bar.name() + ": " + bar.text())
-            .collect(Collectors.joining("; "));
-    return "%s, median (quartiles): %s".formatted(title(), numbers);
+            .collect(
+                Collectors.groupingBy(
+                    bar -> bar.ratio().shape(),
+                    LinkedHashMap::new,
+                    Collectors.mapping(
+                        bar -> bar.name() + " " + bar.text(), Collectors.joining(", "))));
+    return numbers.entrySet().stream()
+        .map(shape -> shape.getKey() + ": " + shape.getValue())
+        .collect(Collectors.joining("; ", title() + ", median (quartiles): ", ""));
   }
 
   /** The picture as SVG. */
