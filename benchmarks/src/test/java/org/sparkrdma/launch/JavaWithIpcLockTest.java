@@ -35,10 +35,13 @@ class JavaWithIpcLockTest {
 
   private static final String NONE = "CapEff:\t0000000000000000";
 
-  @TempDir private Path directory;
-
   /** The loader drops it from the environment of a program that has a file capability. */
-  private static final String LIBRARIES = "LD_LIBRARY_PATH=/native libraries";
+  private static final String VARIABLE = "LD_LIBRARY_PATH";
+
+  private static final String FOLDER = "/native libraries";
+  private static final String LIBRARIES = VARIABLE + "=" + FOLDER;
+
+  @TempDir private Path directory;
 
   /** Places a program as Java that prints its capabilities, its libraries and its arguments. */
   @BeforeEach
@@ -96,7 +99,7 @@ class JavaWithIpcLockTest {
   private Outcome run(List<String> command) throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().merge("PATH", ":/usr/sbin", String::concat);
-    builder.environment().put("LD_LIBRARY_PATH", "/native libraries");
+    builder.environment().put(VARIABLE, FOLDER);
     builder.environment().merge("PATH", directory.resolve("path") + ":", (path, own) -> own + path);
     Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -178,18 +178,8 @@ class RdmaPluginTest {
     }
   }
 
-  /** Sets nothing. */
-  public static final class IdlePlugin implements SparkPlugin {
-    @Override
-    public DriverPlugin driverPlugin() {
-      return null;
-    }
-
-    @Override
-    public ExecutorPlugin executorPlugin() {
-      return null;
-    }
-  }
+  /** Sets nothing either, but this plug-in does not know that. */
+  public static final class IdlePlugin extends SparkConnectPlugin {}
 
   @Test
   void shouldRefuseModeRequiredWithAnotherManager() {

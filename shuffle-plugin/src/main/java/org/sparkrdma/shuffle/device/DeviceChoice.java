@@ -41,15 +41,6 @@ public record DeviceChoice(
     addresses = List.copyOf(addresses);
   }
 
-  /** The first of {@link #all}. */
-  public static DeviceChoice of(
-      List<DeviceInfo> devices,
-      DeviceSelector selector,
-      Function<InetAddress, NetworkAddress> networks)
-      throws VerbsException {
-    return all(devices, selector, networks).get(0);
-  }
-
   /**
    * The chosen device, then those to use when it fails.
    *

@@ -34,10 +34,11 @@ abstract class DeviceChoiceFixture {
   int spread;
 
   DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
-    return DeviceChoice.of(
-        List.of(present),
-        new DeviceSelector(devices, gid, address, at(sparkHost), routed, trusted, spread),
-        own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64));
+    return DeviceChoice.all(
+            List.of(present),
+            new DeviceSelector(devices, gid, address, at(sparkHost), routed, trusted, spread),
+            own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64))
+        .get(0);
   }
 
   static InetAddress address(DeviceChoice choice) {

@@ -51,17 +51,18 @@ abstract class ScriptedHosts extends ScriptedExecutors {
    */
   static DeviceChoice choose(
       int number, VerbsEngine engine, Optional<String> allowed, int prefixLength) throws Exception {
-    return DeviceChoice.of(
-        engine.devices(),
-        new DeviceSelector(
-            List.of(),
-            OptionalInt.empty(),
-            allowed,
-            InetAddress.getByName(hostAddress(number)),
-            false,
-            false,
-            0),
-        address -> new NetworkAddress(address, prefixLength));
+    return DeviceChoice.all(
+            engine.devices(),
+            new DeviceSelector(
+                List.of(),
+                OptionalInt.empty(),
+                allowed,
+                InetAddress.getByName(hostAddress(number)),
+                false,
+                false,
+                0),
+            address -> new NetworkAddress(address, prefixLength))
+        .get(0);
   }
 
   /** Starts an executor that has {@link #BLOCKS}. */

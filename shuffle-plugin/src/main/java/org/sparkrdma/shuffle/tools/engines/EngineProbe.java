@@ -14,7 +14,6 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
@@ -78,8 +77,7 @@ public final class EngineProbe {
     Optional<DeviceChoice> chosen = Optional.empty();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        List<DeviceChoice> all =
-            DeviceChoice.all(open.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
+        List<DeviceChoice> all = ProbedDevice.choices(open, settings, sparkHost, 0);
         // The choice, should no device start.
         chosen = Optional.of(all.get(0));
         freeMemory = open.freeMemoryBytes();
@@ -111,7 +109,7 @@ public final class EngineProbe {
     Map<Path, Optional<String>> directories = Map.of();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        chosen = Optional.of(ProbedDevice.choose(open, settings, sparkHost, number));
+        chosen = Optional.of(ProbedDevice.choices(open, settings, sparkHost, number).get(0));
         freeMemory = open.freeMemoryBytes();
         if (used) {
           try (Device device = open.open(chosen.get().device())) {

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import java.net.InetAddress;
+import java.util.List;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
@@ -36,7 +37,7 @@ public record ProbedDevice(VerbsEngine engine, Device device, DeviceChoice choic
     }
     try {
       return DeviceTrials.run(
-          DeviceChoice.all(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost),
+          choices(engine, settings, sparkHost, 0),
           choice -> new ProbedDevice(engine, engine.open(choice.device()), choice),
           (failed, reason, next) -> {});
     } catch (VerbsException e) {
@@ -46,14 +47,14 @@ public record ProbedDevice(VerbsEngine engine, Device device, DeviceChoice choic
   }
 
   /**
-   * The choice of an executor on this host.
+   * The choice of an executor on this host, then those to use when it fails.
    *
    * @param number by which executors choose among equal devices; 0 of the first
    */
-  static DeviceChoice choose(
+  static List<DeviceChoice> choices(
       VerbsEngine engine, ShuffleSettings settings, InetAddress sparkHost, int number)
       throws VerbsException {
-    return DeviceChoice.of(
+    return DeviceChoice.all(
         engine.devices(), settings.device(sparkHost, number), NetworkAddress::ofHost);
   }
 

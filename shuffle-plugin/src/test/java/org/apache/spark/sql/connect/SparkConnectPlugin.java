@@ -6,7 +6,7 @@ import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /** In place of that of Spark Connect, which the tests do not have; it does nothing. */
-public final class SparkConnectPlugin implements SparkPlugin {
+public class SparkConnectPlugin implements SparkPlugin {
   @Override
   public DriverPlugin driverPlugin() {
     return null;

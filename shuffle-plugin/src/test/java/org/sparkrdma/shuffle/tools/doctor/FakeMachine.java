@@ -99,7 +99,9 @@ public final class FakeMachine {
   FakeMachine usedOf(InetAddress sparkHost, List<DeviceInfo> devices) {
     try {
       DeviceSelector selector = ShuffleSettings.defaults().device(sparkHost, 0);
-      choice = Optional.of(DeviceChoice.of(devices, selector, one -> new NetworkAddress(one, 24)));
+      choice =
+          Optional.of(
+              DeviceChoice.all(devices, selector, one -> new NetworkAddress(one, 24)).get(0));
       usable = true;
       return this;
     } catch (VerbsException e) {
