@@ -19,8 +19,9 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>Regions are registered when chunks run out, within the pool's own limit and the {@link
  * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister regions without a chunk in
- * use. Safe for any thread; never blocks on anything but registering a region. Owned by the
- * runtime, closed before the protection domain.
+ * use. Safe for any thread: regions are registered and deregistered on the caller's thread, while
+ * others go on. Owned by the runtime, closed before the protection domain, and after every call of
+ * {@link #tryTake} and {@link #trimIdle} has returned.
  *
  * <p>A region that the device refuses costs system calls, and takers try again and again. So after
  * a refusal the pool counts no more regions as available, and registers none, for {@value
@@ -36,11 +37,14 @@ public final class RegisteredPool implements AutoCloseable {
   private final Set<AccessFlag> access;
   private final int chunkBytes;
   private final int chunksPerRegion;
-  private final int maxRegions;
+  private int maxRegions;
 
   private final List<Region> regions = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
+
+  /** Regions that are being registered. */
+  private int growing;
 
   /** Whether the device has refused the last region, at {@link #refusedNs}. */
   private boolean refused;
@@ -67,7 +71,20 @@ public final class RegisteredPool implements AutoCloseable {
     this.access = Set.copyOf(access);
     this.chunkBytes = chunkBytes;
     this.chunksPerRegion = chunksPerRegion;
-    this.maxRegions = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerRegion));
+    this.maxRegions = regionsOf(limitBytes);
+  }
+
+  private int regionsOf(long limitBytes) {
+    return (int) Math.max(1, limitBytes / regionBytes());
+  }
+
+  /**
+   * Changes the limit; a pool that has more keeps it until it is trimmed.
+   *
+   * @param limitBytes maximum memory of this pool; rounded down to whole regions, but at least one
+   */
+  public synchronized void limit(long limitBytes) {
+    maxRegions = regionsOf(limitBytes);
   }
 
   /**
@@ -75,56 +92,98 @@ public final class RegisteredPool implements AutoCloseable {
    *
    * @return empty when the pool's limit or the budget is reached, or the device refuses more memory
    */
-  public synchronized Optional<RegisteredChunk> tryTake() {
-    if (closed) {
+  public Optional<RegisteredChunk> tryTake() {
+    synchronized (this) {
+      if (closed) {
+        return Optional.empty();
+      }
+      if (!free.isEmpty()) {
+        return Optional.of(take());
+      }
+      if (regions.size() + growing >= maxRegions) {
+        return Optional.empty();
+      }
+      growing++;
+    }
+    Region added = null;
+    try {
+      added = grow();
+    } finally {
+      if (added == null) {
+        endGrowing();
+      }
+    }
+    if (added == null) {
       return Optional.empty();
     }
-    if (free.isEmpty() && !grow()) {
-      return Optional.empty();
+    synchronized (this) {
+      endGrowing();
+      if (!closed) {
+        add(added);
+        return Optional.of(take());
+      }
     }
+    added.close();
+    return Optional.empty();
+  }
+
+  private synchronized void endGrowing() {
+    growing--;
+  }
+
+  private RegisteredChunk take() {
     RegisteredChunk chunk = free.pop();
     chunk.lend();
     chunk.poolRegion().onTaken();
     chunksOut++;
-    return Optional.of(chunk);
+    return chunk;
   }
 
-  private boolean grow() {
-    if (regions.size() == maxRegions) {
-      return false;
+  private void add(Region added) {
+    regions.add(added);
+    for (int i = chunksPerRegion - 1; i >= 0; i--) {
+      free.push(new RegisteredChunk(this, added, (long) i * chunkBytes, chunkBytes));
     }
+  }
+
+  /** Registers a region; null when there is no memory for it. */
+  private Region grow() {
     long lengthBytes = regionBytes();
     if (isPaused()) {
       open.budget().reportRefusal(lengthBytes);
-      return false;
+      return null;
     }
     Optional<PinnedBudget.Grant> grant = open.budget().tryGrant(lengthBytes);
     if (grant.isEmpty()) {
       open.budget().reportShortage(lengthBytes);
-      return false;
+      return null;
     }
-    if (!tryAddRegion(lengthBytes, grant.get())) {
+    Region added = register(lengthBytes, grant.get());
+    if (added == null) {
       open.budget().reportRefusal(lengthBytes);
-      return false;
     }
-    return true;
+    return added;
   }
 
-  private boolean isPaused() {
+  private synchronized boolean isPaused() {
     return refused && open.nanoClock().getAsLong() - refusedNs < PAUSE_NS;
   }
 
-  /** Returns false, without the grant, when the device refuses. */
-  private boolean tryAddRegion(long lengthBytes, PinnedBudget.Grant grant) {
+  private synchronized void onRegistered(boolean success) {
+    refused = !success;
+    refusedNs = open.nanoClock().getAsLong();
+  }
+
+  /** Returns null, without the grant, when the device refuses. */
+  private Region register(long lengthBytes, PinnedBudget.Grant grant) {
     HostMemory memory = null;
     MemoryRegion region = null;
     try {
       memory = open.device().allocate(lengthBytes);
       region = open.domain().register(memory, 0, lengthBytes, access);
     } catch (VerbsException e) {
-      refused = true;
-      refusedNs = open.nanoClock().getAsLong();
-      return false;
+      onRegistered(false);
+      return null;
     } finally {
       if (region == null) {
         if (memory != null) {
@@ -133,13 +192,8 @@ public final class RegisteredPool implements AutoCloseable {
         grant.close();
       }
     }
-    refused = false;
-    var added = new Region(memory, region, grant);
-    regions.add(added);
-    for (int i = chunksPerRegion - 1; i >= 0; i--) {
-      free.push(new RegisteredChunk(this, added, (long) i * chunkBytes, chunkBytes));
-    }
-    return true;
+    onRegistered(true);
+    return new Region(memory, region, grant);
   }
 
   synchronized void release(RegisteredChunk chunk) {
@@ -162,7 +216,7 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /** {@return the maximum memory of this pool, whole regions} */
-  public long limitBytes() {
+  public synchronized long limitBytes() {
     return maxRegions * regionBytes();
   }
 
@@ -177,7 +231,9 @@ public final class RegisteredPool implements AutoCloseable {
     long regionsMore =
         isPaused()
             ? 0
-            : Math.min(maxRegions - regions.size(), open.budget().availableBytes() / regionBytes());
+            : Math.min(
+                Math.max(0, maxRegions - regions.size() - growing),
+                open.budget().availableBytes() / regionBytes());
     return (long) free.size() * chunkBytes + regionsMore * regionBytes();
   }
 
@@ -191,7 +247,7 @@ public final class RegisteredPool implements AutoCloseable {
     long neededBytes = (lengthBytes + regionBytes() - 1) / regionBytes() * regionBytes();
     boolean refusedByDevice;
     synchronized (this) {
-      if (closed || regions.size() == maxRegions) {
+      if (closed || regions.size() >= maxRegions) {
         return;
       }
       refusedByDevice = isPaused();
@@ -211,7 +267,7 @@ public final class RegisteredPool implements AutoCloseable {
    * Deregisters regions without a chunk in use since the last call of this method; called at
    * intervals, it deregisters what was idle for one interval.
    */
-  public synchronized void trimUnused() {
+  public void trimUnused() {
     markIdle();
     trimIdle(Integer.MAX_VALUE);
   }
@@ -230,25 +286,51 @@ public final class RegisteredPool implements AutoCloseable {
    * @param max maximum number of regions
    * @return number of regions that were deregistered
    */
-  public synchronized int trimIdle(int max) {
-    int trimmed = 0;
+  public int trimIdle(int max) {
+    return close(takeUnused(max, true));
+  }
+
+  /**
+   * Deregisters regions without a chunk in use, marked or not, up to a number; returns how many it
+   * was.
+   *
+   * @param max maximum number of regions
+   * @return number of regions that were deregistered
+   */
+  public int trimFree(int max) {
+    return close(takeUnused(max, false));
+  }
+
+  /** Takes regions without a chunk in use out of the pool. */
+  private synchronized List<Region> takeUnused(int max, boolean marked) {
+    List<Region> unused = new ArrayList<>(0);
     Iterator<Region> all = regions.iterator();
-    try {
-      while (trimmed < max && all.hasNext()) {
-        Region region = all.next();
-        if (region.isIdle()) {
-          all.remove();
-          trimmed++;
-          region.close();
-        }
-      }
-    } finally {
-      // Also when the device fails: no chunk of that region may be taken.
-      if (trimmed > 0) {
-        free.removeIf(chunk -> chunk.poolRegion().isClosed());
+    while (unused.size() < max && all.hasNext()) {
+      Region region = all.next();
+      if (marked ? region.isIdle() : region.chunksOut == 0) {
+        all.remove();
+        unused.add(region);
       }
     }
-    return trimmed;
+    if (!unused.isEmpty()) {
+      free.removeIf(chunk -> unused.contains(chunk.poolRegion()));
+    }
+    return unused;
+  }
+
+  /** Closes all of them, also when the device fails; none is in the pool any more. */
+  private static int close(List<Region> unused) {
+    int closed = 0;
+    try {
+      while (closed < unused.size()) {
+        unused.get(closed++).close();
+      }
+    } finally {
+      if (closed < unused.size()) {
+        close(unused.subList(closed, unused.size()));
+      }
+    }
+    return closed;
   }
 
   /**
@@ -283,8 +365,6 @@ public final class RegisteredPool implements AutoCloseable {
 
     /** Whether it may be deregistered. */
     private boolean idle;
-
-    private boolean closed;
 
     Region(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
       this.memory = memory;
@@ -322,12 +402,7 @@ public final class RegisteredPool implements AutoCloseable {
       return idle;
     }
 
-    boolean isClosed() {
-      return closed;
-    }
-
     void close() {
-      closed = true;
       region.close();
       try {
         memory.close();

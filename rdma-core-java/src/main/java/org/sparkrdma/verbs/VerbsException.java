@@ -78,6 +78,14 @@ public class VerbsException extends Exception {
   }
 
   /**
+   * {@return whether the device, the kernel or a limit has no room: ENOMEM, or EAGAIN of a control
+   * group (Documentation/admin-guide/cgroup-v1/rdma.rst)}
+   */
+  public final boolean isNoRoom() {
+    return errno == ENOMEM || errno == EAGAIN;
+  }
+
+  /**
    * {@return whether the failure may be over soon: the device is being reset, or others use up a
    * limit} A list of no devices is none of these.
    */

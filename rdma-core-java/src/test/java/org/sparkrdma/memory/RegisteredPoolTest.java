@@ -61,6 +61,56 @@ class RegisteredPoolTest {
   }
 
   @Test
+  void shouldGiveOutAndTakeBackChunksWhileARegionIsRegistered() {
+    RegisteredChunk held = take(1).get(0);
+    List<RegisteredChunk> others = take(PER_REGION - 1);
+    List<Integer> seen = new ArrayList<>();
+    // Another thread comes while the device registers the second region.
+    device.onNextRegistration(
+        () -> {
+          Thread other =
+              new Thread(
+                  () -> {
+                    held.release();
+                    RegisteredChunk again = take(1).get(0);
+                    seen.add(pool.chunksOut());
+                    again.release();
+                  });
+          other.start();
+          join(other);
+        });
+    RegisteredChunk grown = take(1).get(0);
+    assertThat(seen).containsExactly(PER_REGION);
+    assertThat(device.regionCount()).isEqualTo(2);
+    grown.release();
+    release(others);
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    assertThat(thread.isAlive()).as("it waits for the registration").isFalse();
+  }
+
+  @Test
+  void shouldKeepToALimitThatIsLowered() {
+    release(take(2 * PER_REGION));
+    pool.limit(REGION);
+    assertThat(pool.trimFree(1)).isEqualTo(1);
+    List<RegisteredChunk> chunks = take(PER_REGION);
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(pool.availableBytes()).isZero();
+    pool.limit(2 * REGION);
+    chunks.addAll(take(1));
+    release(chunks);
+    assertThat(pool.trimFree(9)).isEqualTo(2);
+    assertThat(device.regionCount()).isZero();
+  }
+
+  @Test
   void shouldLendChunksThatDoNotOverlap() {
     List<RegisteredChunk> chunks = take(2 * PER_REGION);
     Set<Long> addresses = new HashSet<>();

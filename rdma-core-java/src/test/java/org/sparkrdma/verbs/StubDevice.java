@@ -46,6 +46,7 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   private boolean refusesFiles;
   private boolean throwsOnRegister;
   private boolean throwsOnFree;
+  private Runnable duringRegistration = () -> {};
   private int maxRegions = Integer.MAX_VALUE;
   private int memoriesOpen;
   private int registrations;
@@ -64,6 +65,11 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   /** Sets whether registration of files is refused. */
   public void refuseFiles(boolean refuse) {
     refusesFiles = refuse;
+  }
+
+  /** Runs this during the next registration of memory. */
+  public void onNextRegistration(Runnable during) {
+    duringRegistration = during;
   }
 
   /** The device has no room for more regions of files than this. */
@@ -160,6 +166,9 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
       refusals++;
       throw new VerbsException("ibv_reg_mr", "refused by the test");
     }
+    Runnable during = duringRegistration;
+    duringRegistration = () -> {};
+    during.run();
     return add(new Region(memory, null, offset, lengthBytes, access));
   }
 
