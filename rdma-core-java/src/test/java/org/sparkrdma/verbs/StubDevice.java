@@ -106,6 +106,11 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
     return refusals;
   }
 
+  /** Number of registered regions of files. */
+  public synchronized int fileCount() {
+    return (int) regions.values().stream().filter(region -> region.memory == null).count();
+  }
+
   /** Number of attempts to register a file. */
   public synchronized int fileCalls() {
     return fileCalls;

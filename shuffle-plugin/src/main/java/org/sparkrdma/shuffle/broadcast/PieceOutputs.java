@@ -15,6 +15,7 @@ import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.ByteBufferBlockData;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.PartitionRange;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
 
@@ -38,14 +39,31 @@ final class PieceOutputs extends SparkMapOutputs {
   }
 
   @Override
-  public MapOutput open(int shuffleId, long mapId) throws IOException {
+  public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range)
+      throws IOException {
     if (shuffleId != Pieces.SHUFFLE_ID) {
-      return super.open(shuffleId, mapId);
+      return super.openRange(owner, shuffleId, mapId, range);
     }
     BroadcastBlockId block = Pieces.block(mapId);
     long[] lengthBytes = new long[1];
     boolean found = use(block, bytes -> lengthBytes[0] = bytes.size());
     return found ? new Piece(block, lengthBytes[0]) : null;
+  }
+
+  /** Pieces take Spark's lock of a block, and have threads of their own for that. */
+  @Override
+  public int disks() {
+    return super.disks() + 1;
+  }
+
+  @Override
+  public int indexDisk(int shuffleId, long mapId) {
+    return shuffleId == Pieces.SHUFFLE_ID ? super.disks() : super.indexDisk(shuffleId, mapId);
+  }
+
+  @Override
+  public int dataDisk(MapOutput mapOutput) {
+    return mapOutput instanceof Piece ? super.disks() : super.dataDisk(mapOutput);
   }
 
   /**

@@ -49,6 +49,14 @@ public enum Counter {
   LOCATES_DROPPED("serve.dropped"),
   /** LOCATE messages answered with "fetch over TCP" because they had to wait too long. */
   LOCATES_OVERLOADED("serve.overloaded"),
+  /** LOCATE messages that waited for memory to serve from. */
+  SERVE_WAITS("serve.waits"),
+  /** LOCATE messages that waited for memory to serve from until their time was over. */
+  SERVE_WAITS_VAIN("serve.waits.vain"),
+  /** Bytes located for peers. */
+  SERVE_BYTES("serve.bytes"),
+  /** Bytes of map-output files registered. */
+  SERVE_BYTES_REGISTERED("serve.bytes.registered"),
   /** Parts of blocks served from windows. */
   EXTENTS_FROM_WINDOWS("serve.pieces.window"),
   /** Parts of blocks served from copies. */

@@ -9,10 +9,18 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** One map output: its data file and the offsets of its reduce partitions. Immutable. */
+/**
+ * One map output: its data file and the offsets of its reduce partitions, of all or of a range.
+ * Immutable.
+ */
 public class MapOutput {
   private final Path dataFile;
   private final Path place;
+  private final int partitions;
+
+  /** The partition at which {@link #offsets} and {@link #sums} begin. */
+  private final int first;
+
   private final long[] offsets;
 
   /** Null for none. */
@@ -28,16 +36,18 @@ public class MapOutput {
    *     checksums is wrong
    */
   public MapOutput(Path dataFile, long[] offsets, long[] sums) {
-    this(dataFile, dataFile, offsets, sums);
+    this(dataFile, dataFile, offsets.length - 1, 0, offsets, sums);
   }
 
   /**
-   * The same of another executor.
+   * A map output, perhaps of another executor, of which a range of the index is known.
    *
    * @param place a directory of this executor, in which the data file counts as one
+   * @param partitions number of all partitions
+   * @param first partition at which offsets and checksums begin
    */
-  MapOutput(Path dataFile, Path place, long[] offsets, long[] sums) {
-    if (offsets.length < 2 || offsets[0] != 0) {
+  MapOutput(Path dataFile, Path place, int partitions, int first, long[] offsets, long[] sums) {
+    if (offsets.length < 2 || (first == 0 ? offsets[0] != 0 : offsets[0] < 0)) {
       throw new IllegalArgumentException("bad index: offsets=" + offsets.length);
     }
     for (int i = 1; i < offsets.length; i++) {
@@ -51,6 +61,8 @@ public class MapOutput {
     }
     this.dataFile = dataFile;
     this.place = place;
+    this.partitions = partitions;
+    this.first = first;
     this.offsets = offsets;
     this.sums = sums;
   }
@@ -90,15 +102,29 @@ public class MapOutput {
 
   /** Number of reduce partitions, empty ones included. */
   public int partitions() {
-    return offsets.length - 1;
+    return partitions;
+  }
+
+  /** Whether all partitions are known. */
+  public boolean isWhole() {
+    return offsets.length - 1 == partitions;
+  }
+
+  /** Number of partitions that are not empty, of those that are known. */
+  public int blocks() {
+    int blocks = 0;
+    for (int i = 1; i < offsets.length; i++) {
+      blocks += offsets[i] > offsets[i - 1] ? 1 : 0;
+    }
+    return blocks;
   }
 
   /** Start of a partition in the file; for {@link #partitions()}, the end of the last one. */
   public long offset(int partition) {
-    return offsets[partition];
+    return offsets[partition - first];
   }
 
-  /** Length of all partitions together in bytes. */
+  /** Length of all partitions together in bytes, when all are known. */
   public long lengthBytes() {
     return offsets[offsets.length - 1];
   }
@@ -115,12 +141,12 @@ public class MapOutput {
 
   /** Checksum of a partition. */
   public long sum(int partition) {
-    return sums[partition];
+    return sums[partition - first];
   }
 
   /** The first of these partitions that ends after {@code fileOffset}; {@code last} for none. */
-  int partitionEndingAfter(int first, int last, long fileOffset) {
-    int low = first;
+  int partitionEndingAfter(int from, int last, long fileOffset) {
+    int low = from;
     int high = last;
     while (low < high) {
       int middle = (low + high) >>> 1;

@@ -11,8 +11,7 @@ import org.sparkrdma.shuffle.wire.Located;
 /** Finds map outputs; the interface to Spark's block resolver. */
 public interface MapOutputs {
   /**
-   * Finds a map output and reads its index and checksums. On a disk thread, once while the server
-   * caches the result.
+   * Finds a map output and reads its index and checksums. On a disk thread.
    *
    * @return null when there is no such map output
    * @throws IOException when its files cannot be read or do not match
@@ -27,6 +26,16 @@ public interface MapOutputs {
   }
 
   /**
+   * Same as {@link #openOf}; may leave out what is not in a range of partitions.
+   *
+   * @throws IOException also when the range is longer than the index
+   */
+  default MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range)
+      throws IOException {
+    return openOf(owner, shuffleId, mapId);
+  }
+
+  /**
    * Same as {@link #indexDisk}, of an owner.
    *
    * @return fails when its files are not known
@@ -37,7 +46,10 @@ public interface MapOutputs {
         : CompletableFuture.failedFuture(new IOException("map outputs of no other executor"));
   }
 
-  /** Number of disks, for which work is done independently. */
+  /**
+   * Number of disks, for which work is done independently; those after the {@link #directories} are
+   * other sources, which are never taken for a disk that hangs.
+   */
   default int disks() {
     return 1;
   }

@@ -4,10 +4,11 @@ package org.sparkrdma.shuffle.output;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Checksums that Spark recorded for the partitions of a block, if any. Used by one thread at a
- * time.
+ * Iterates over the checksums that Spark recorded for the partitions of a block, while the extents
+ * of the block are written: an extent carries the checksums of the partitions that end in it. Used
+ * by one thread at a time.
  */
-public final class RecordedChecksums implements ExtentChecksums {
+public final class RecordedChecksums {
   private MapOutput map;
   private int partition;
 
@@ -17,7 +18,14 @@ public final class RecordedChecksums implements ExtentChecksums {
     partition = map.hasSums() ? map.partitionEndingAfter(first, last, fileOffset) : first;
   }
 
-  @Override
+  /**
+   * Maximum end of an extent whose checksums fit into the answer.
+   *
+   * @param at start of the extent in the file
+   * @param end maximum end of the extent, not after that of the block
+   * @param room number of checksums that fit
+   * @return {@code at} when not even one checksum fits
+   */
   public long endOfFittingSums(long at, long end, int room) {
     if (!map.hasSums()) {
       return end;
@@ -36,8 +44,7 @@ public final class RecordedChecksums implements ExtentChecksums {
     return end;
   }
 
-  /** Empty partitions are not counted. */
-  @Override
+  /** Number of checksums of an extent up to this offset of the file; empty partitions have none. */
   public int countUntil(long end) {
     int sums = 0;
     if (map.hasSums()) {
@@ -50,7 +57,7 @@ public final class RecordedChecksums implements ExtentChecksums {
     return sums;
   }
 
-  @Override
+  /** Writes the next checksums and advances. */
   public void write(Located.Encoder answer, long blockStart, int sums) {
     for (int left = sums; left > 0; partition++) {
       if (map.offset(partition + 1) > map.offset(partition)) {

@@ -20,6 +20,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
 
@@ -84,7 +85,7 @@ public class SparkMapOutputs implements MapOutputs {
   @Override
   public int indexDisk(int shuffleId, long mapId) {
     try {
-      return directoryOf(indexName(shuffleId, mapId), disks());
+      return directoryOf(indexName(shuffleId, mapId), Math.max(1, directories.size()));
     } catch (LinkageError e) {
       onMissing(e);
       return 0;
@@ -121,44 +122,61 @@ public class SparkMapOutputs implements MapOutputs {
 
   @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
-    return openIn(null, data -> data, shuffleId, mapId);
+    return openRange(Locate.OWN, shuffleId, mapId, PartitionRange.WHOLE);
+  }
+
+  @Override
+  public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range)
+      throws IOException {
+    return owner == Locate.OWN ? openIn(null, data -> data, shuffleId, mapId, range) : null;
   }
 
   /**
-   * Same as {@link #open}, of another executor.
+   * Same as {@link #openRange}, of another executor.
    *
    * @param others its directories; null for those of this executor
    * @param place finds the directory of this executor in which a data file counts as one
    */
-  public MapOutput openIn(String[] others, UnaryOperator<Path> place, int shuffleId, long mapId)
+  public MapOutput openIn(
+      String[] others, UnaryOperator<Path> place, int shuffleId, long mapId, PartitionRange range)
       throws IOException {
     try {
       Option<String[]> named = Option.apply(others);
       Path data = resolver.getDataFile(shuffleId, mapId, named).toPath();
-      return open(shuffleId, mapId, named, data, place.apply(data));
+      Path index = resolver.getIndexFile(shuffleId, mapId, named).toPath();
+      Path sums =
+          checksumKind == Located.NO_CHECKSUM
+              ? null
+              : resolver.getChecksumFile(shuffleId, mapId, algorithm, named).toPath();
+      return open(data, place.apply(data), index, sums, range);
     } catch (LinkageError e) {
       missing.take(e);
       throw new IOException("Spark does not name the files of a map output", e);
     }
   }
 
-  private MapOutput open(int shuffleId, long mapId, Option<String[]> others, Path data, Path place)
+  private static MapOutput open(Path data, Path place, Path index, Path sums, PartitionRange range)
       throws IOException {
-    Path index = resolver.getIndexFile(shuffleId, mapId, others).toPath();
-    Path sums =
-        checksumKind == Located.NO_CHECKSUM
-            ? null
-            : resolver.getChecksumFile(shuffleId, mapId, algorithm, others).toPath();
     MapOutput output;
     try (FileChannel channel = FileChannel.open(index, StandardOpenOption.READ)) {
-      long[] offsets = read(index, channel);
-      output = new MapOutput(data, place, offsets, readSums(sums, offsets.length - 1));
+      int partitions = Math.toIntExact(channel.size() / Long.BYTES - 1);
+      boolean whole = partitions <= range.maxWhole();
+      int first = whole ? 0 : range.first();
+      int end = whole ? partitions : range.end();
+      if (first >= end || end > partitions || channel.size() % Long.BYTES != 0) {
+        throw new EOFException(
+            "truncated: file=" + index.getFileName() + " lengthBytes=" + channel.size());
+      }
+      long[] offsets = read(index, channel, first, end - first + 1);
+      output =
+          new MapOutput(
+              data, place, partitions, first, offsets, readSums(sums, partitions, first, end));
     } catch (NoSuchFileException e) {
       return null;
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw new IOException("unusable index: file=" + index.getFileName(), e);
     }
-    if (output.lengthBytes() > 0 && Files.size(data) < output.lengthBytes()) {
+    if (output.isWhole() && output.lengthBytes() > 0 && Files.size(data) < output.lengthBytes()) {
       throw new EOFException(
           "data ends before its index does: file="
               + data.getFileName()
@@ -168,31 +186,31 @@ public class SparkMapOutputs implements MapOutputs {
     return output;
   }
 
-  private static long[] readSums(Path file, int partitions) {
+  private static long[] readSums(Path file, int partitions, int first, int end) {
     if (file == null) {
       return null;
     }
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      return channel.size() == (long) partitions * Long.BYTES ? read(file, channel) : null;
+      return channel.size() == (long) partitions * Long.BYTES
+          ? read(file, channel, first, end - first)
+          : null;
     } catch (IOException e) {
       // Not an error: migrated map outputs have no checksum file.
       return null;
     }
   }
 
-  /** The 64-bit values in a file. */
-  private static long[] read(Path file, FileChannel channel) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
+  /** 64-bit values in a file, from an index on. */
+  private static long[] read(Path file, FileChannel channel, int first, int count)
+      throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(count * Long.BYTES);
     while (bytes.hasRemaining()) {
-      if (channel.read(bytes) < 0) {
-        break;
+      if (channel.read(bytes, (long) first * Long.BYTES + bytes.position()) < 0) {
+        throw new EOFException(
+            "truncated: file=" + file.getFileName() + " lengthBytes=" + channel.size());
       }
     }
-    if (bytes.hasRemaining() || bytes.capacity() % Long.BYTES != 0) {
-      throw new EOFException(
-          "truncated: file=" + file.getFileName() + " lengthBytes=" + bytes.position());
-    }
-    long[] values = new long[bytes.capacity() / Long.BYTES];
+    long[] values = new long[count];
     bytes.flip().asLongBuffer().get(values);
     return values;
   }

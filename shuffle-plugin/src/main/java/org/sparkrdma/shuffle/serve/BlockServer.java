@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,20 +29,21 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 
 /**
- * Answers the LOCATEs of all peers. The agent owns all of its state: the caches of indexes, windows
- * and copies, the leases, and the LOCATEs that wait.
+ * Answers the LOCATEs of all peers. The agent owns all of its state: map outputs and windows, the
+ * leases, and the LOCATEs that wait.
  *
- * <p>A LOCATE whose blocks are in the caches is answered before {@link #locate} returns. What is
- * missing is loaded by {@link DiskThreads}, whose results come back to the agent as commands and go
- * into the caches. A LOCATE that waits is answered when nothing is missing, or at its deadline,
- * which is half of the reader's time-out, with what there is; the rest uses TCP. Registration and
- * deregistration never run on the agent.
+ * <p>A LOCATE whose blocks are in windows is answered before {@link #locate} returns. What is
+ * missing is copied by {@link BlockLoad}s, whose results come back to the agent as commands;
+ * windows are registered beside the answers, where that pays. A LOCATE that waits is answered when
+ * nothing is missing, or at half of the reader's time-out with what there is; the reader asks for
+ * the rest again. One for which there is no memory waits until others release theirs, then uses
+ * TCP. Registration and deregistration never run on the agent.
  *
  * <p>The transport creates it, starts it, calls {@link #doWork} in each turn of the agent, and
  * closes it after the agent has ended and before the protection domain. Methods are confined to the
  * agent unless they say otherwise.
  */
-public final class BlockServer {
+public final class BlockServer implements DiskWork.Listener {
   /** Minimum length of an answer buffer: one extent with one checksum. */
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.EXTENT_BYTES + Located.SUM_BYTES;
@@ -49,96 +51,150 @@ public final class BlockServer {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
   private static final long NS_PER_MS = 1_000_000;
 
+  /** A LOCATE waits for memory so long: 64 MiB leave in 55 ms at 10 Gb/s. */
+  private static final long MEMORY_WAIT_NS = Duration.ofMillis(250).toNanos();
+
+  private static final long MEMORY_CHECK_NS = Duration.ofMillis(20).toNanos();
+
   private final PinnedBudget budget;
   private final ShuffleCounters counters;
   private final Consumer<Runnable> agent;
   private final LongSupplier nanoClock;
   private final long idleNs;
+  private final ServerParameters server;
   private final DiskWork.Workers workers;
   private final DiskWork work;
+  private final CopyMemory memory;
   private final FileWindows windows;
-
-  /** Null when nothing is copied. */
-  private final CopyPool copies;
-
   private final IndexCache outputs;
   private final Leases leases;
+  private final LoadPlanner planner;
   private final AnswerWriter writer;
 
   /** LOCATEs that were suspended, until they are answered or dropped. */
   private final Set<OpenLocate> waiting = new LinkedHashSet<>();
 
+  /** Those of them that wait for memory. */
+  private final Set<OpenLocate> forMemory = new LinkedHashSet<>();
+
   /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
   private final AtomicLong lackedBytes = new AtomicLong();
+
+  /** The reader that lacked memory last. */
+  private long lackingReader;
 
   /** No deadline is earlier. */
   private long nextDeadlineNs;
 
+  /** Time at which memory of copies was trimmed last. */
+  private long trimmedNs;
+
   private boolean stopped;
 
   public BlockServer(ServerParameters parameters) {
-    this(parameters, new DiskThreads(parameters.outputs().disks()), new SystemFiles(Path.of("/")));
+    this(
+        parameters,
+        new DiskThreads(parameters.outputs().disks()),
+        new SystemFiles(Path.of("/")),
+        null);
   }
 
   /**
    * @param workers run by a test
    * @param systemFiles of this machine; other ones in tests
+   * @param price of windows; null to measure it
    */
-  BlockServer(ServerParameters server, DiskWork.Workers workers, SystemFiles systemFiles) {
+  BlockServer(
+      ServerParameters server,
+      DiskWork.Workers workers,
+      SystemFiles systemFiles,
+      WindowPrice price) {
     ServeSettings settings = server.settings();
     MapOutputs source = server.outputs();
     Device device = server.device().device();
+    this.server = server;
     this.budget = server.device().budget();
     this.counters = server.counters();
     this.agent = server.agent();
     this.nanoClock = server.device().nanoClock();
     this.idleNs = settings.idle().toNanos();
     this.workers = workers;
-    this.work = new DiskWork(workers, agent, this::onLoaded);
     this.nextDeadlineNs = nanoClock.getAsLong();
-    ServingBudget memory = new ServingBudget(budget, work);
+    this.trimmedNs = nextDeadlineNs;
+    int realDisks = Math.max(1, source.directories().size());
+    this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks, this);
+    this.memory = new CopyMemory(server.device(), settings.chunkBytes());
+    this.outputs = new IndexCache(source, settings.windowBytes());
     Set<AccessFlag> access = settings.fileAccess(device);
+    WindowPrice[] prices = new WindowPrice[source.disks()];
+    Arrays.fill(prices, price);
+    List<Path> excluded = FileProbe.copiedDirectories(server, systemFiles, access);
     this.windows =
         new FileWindows(
             settings.windowBytes(),
             // Half of the device's limit: pools and other processes need regions as well.
             Math.max(1, device.info().limits().maxMemoryRegions() / 2),
             access,
-            FileProbe.copiedDirectories(server, systemFiles, access),
-            source,
-            server.device(),
+            excluded,
+            prices,
+            server,
             memory,
             work,
-            counters);
-    this.copies =
-        settings.mode() == ServeSettings.Mode.WINDOW || settings.copies() == 0
-            ? null
-            : new CopyPool(
-                settings.copyBytes(), settings.copies(), server.device(), memory, windows, work);
+            this::onWindow);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     int checksumKind =
         settings.computeSums() && !recorded ? ChecksumKind.CRC32C_KIND : source.checksumKind();
-    this.outputs =
-        new IndexCache(
-            source, work, settings.indexCacheEntries(), settings.windowBytes(), checksumKind);
+    BlockLoad.Context context =
+        new BlockLoad.Context(
+            source, memory, work, settings.chunkBytes(), checksumKind, settings.computeSums());
+    boolean registers = settings.registersFiles(device);
+    boolean waitsForWindows =
+        registers
+            && (settings.mode() == ServeSettings.Mode.WINDOW || settings.pagesOnDemand(device));
+    this.planner =
+        new LoadPlanner(
+            source,
+            outputs,
+            windows,
+            context,
+            agent,
+            registers,
+            waitsForWindows,
+            settings.mode() != ServeSettings.Mode.WINDOW,
+            this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
-    this.writer =
-        new AnswerWriter(
-            outputs,
-            windows,
-            copies,
-            settings.registersFiles(device),
-            checksumKind,
-            settings.computeSums(),
-            counters);
+    this.writer = new AnswerWriter(outputs, windows, context, registers, counters);
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
           device.info().name());
     }
     budget.onShortage(this::onShortage);
+    if (registers && !waitsForWindows && price == null) {
+      measurePrices(excluded, access);
+    }
+  }
+
+  /** Begins to measure what windows cost; until then blocks are copied. */
+  private void measurePrices(List<Path> excluded, Set<AccessFlag> access) {
+    List<Path> directories = server.outputs().directories();
+    for (int i = 0; i < directories.size(); i++) {
+      Path directory = directories.get(i);
+      int disk = i;
+      if (!excluded.contains(directory)) {
+        work.measure(
+            disk,
+            () -> {
+              WindowPrice price = FileProbe.measure(server.device(), directory, access);
+              if (price != null) {
+                LOG.info("Windows of files in {}: {}", directory, price);
+                agent.accept(() -> windows.setPrice(disk, price));
+              }
+            });
+      }
+    }
   }
 
   /** Starts the threads of the disks; once, before the agent. */
@@ -147,8 +203,8 @@ public final class BlockServer {
   }
 
   /**
-   * Answers a LOCATE, at once if its blocks are in the caches; otherwise suspends it until it can
-   * be answered.
+   * Answers a LOCATE, at once if its blocks are in windows; otherwise suspends it until it can be
+   * answered.
    *
    * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
    */
@@ -158,24 +214,42 @@ public final class BlockServer {
           "answer buffer too short: lengthBytes=" + locate.answer().capacity());
     }
     long nowNs = nanoClock.getAsLong();
-    if (locate.isNew() && !decode(locate, nowNs)) {
+    boolean isNew = locate.is(OpenLocate.State.ARRIVED);
+    if (isNew && !decode(locate, nowNs)) {
       return;
     }
-    if (stopped || (locate.isNew() && leases.isFull(locate.connection()))) {
+    if (stopped || (isNew && leases.isFull(locate.connection()))) {
       if (!stopped) {
         counters.increment(Counter.PEERS_LIMITED);
       }
       writer.refuseAll(locate, Located.Kind.BUSY, nowNs);
-    } else {
-      writer.write(locate, nowNs);
-    }
-    if (locate.loading() > 0) {
-      waiting.add(locate);
-      wakeAt(locate.deadlineNs());
-      locate.suspend();
-    } else {
       answer(locate, nowNs);
+      return;
     }
+    boolean complete = writer.write(locate, nowNs);
+    if (!complete && isNew && nowNs - locate.deadlineNs() < 0) {
+      suspend(locate, nowNs);
+      return;
+    }
+    if (writer.isEmpty()) {
+      counters.increment(
+          locate.lacksMemory() ? Counter.SERVE_WAITS_VAIN : Counter.LOCATES_OVERLOADED);
+      writer.refuseAll(
+          locate, locate.lacksMemory() ? Located.Kind.BUSY : Located.Kind.OVERLOADED, nowNs);
+    }
+    answer(locate, nowNs);
+  }
+
+  /** Something is missing: it waits until that is loaded. */
+  private void suspend(OpenLocate locate, long nowNs) {
+    if (!writer.isEmpty()) {
+      locate.setHasResults();
+    }
+    waiting.add(locate);
+    wakeAt(locate.deadlineNs());
+    locate.suspend();
+    planner.loadAll(locate, nowNs);
+    goOn(locate);
   }
 
   /** Decodes a LOCATE, and releases its leases; returns false when it is malformed. */
@@ -186,6 +260,9 @@ public final class BlockServer {
         if (!leases.release(locate.connection(), request.leaseId(i), nowNs)) {
           throw new MalformedMessageException("release of another peer's lease: lease=" + i);
         }
+      }
+      if (request.leaseCount() > 0) {
+        serveForMemory(nowNs);
       }
       return true;
     } catch (MalformedMessageException e) {
@@ -208,23 +285,135 @@ public final class BlockServer {
           writer.finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
     }
     waiting.remove(locate);
-    locate.endWait(nowNs);
+    locate.end(nowNs);
     locate.answered(lengthBytes);
   }
 
-  /** A thread of a disk has loaded an entry: its LOCATEs may go on. */
-  private void onLoaded(CacheEntry entry, Exception failure) {
+  @Override
+  public void onLoaded(BlockLoad load) {
     long nowNs = nanoClock.getAsLong();
-    for (CacheEntry.Waiter waiter : entry.finish(failure, nowNs)) {
-      OpenLocate locate = waiter.locate();
-      locate.onLoaded(entry, waiter.wantedBytes());
-      if (locate.isWaiting() && (entry instanceof CachedOutput || entry.isFailed())) {
-        // An index shows what is missing next, and a failure may have an alternative.
-        writer.load(locate, waiter.block(), nowNs);
+    load.onEnded();
+    windows.onCopied(load);
+    OpenLocate locate = load.locate();
+    locate.onLoaded();
+    boolean open = locate.is(OpenLocate.State.LOADING);
+    locate.addPlanned(load.newBytes());
+    for (BlockLoad.Part part : load.parts()) {
+      keep(load, part, nowNs);
+      if (open) {
+        take(locate, part, nowNs);
       }
-      if (locate.isWaiting() && locate.loading() == 0) {
-        locate.resume();
+    }
+    if (locate.is(OpenLocate.State.ENDED)) {
+      load.releaseUnheld();
+      serveForMemory(nowNs);
+    }
+    goOn(locate);
+  }
+
+  /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
+  private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
+    if (part.map != null && part.isNew) {
+      outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
+    } else if (part.outcome == BlockLoad.Outcome.UNKNOWN) {
+      outputs.drop(part.owner, part.shuffleId, part.mapId);
+    }
+  }
+
+  /** Gives a LOCATE what a load has found of a block, and begins to load the rest. */
+  private void take(OpenLocate locate, BlockLoad.Part part, long nowNs) {
+    OpenLocate.Block block = locate.block(part.block);
+    block.map = part.map;
+    if (part.copies != null) {
+      block.add(part.copies);
+      locate.setHasResults();
+    }
+    switch (part.outcome) {
+      case COPIED -> locate.setHasResults();
+      case NO_MEMORY -> {
+        locate.lackMemory(part.block);
+        if (memory.isExhausted()) {
+          onShortage(BlockLoad.MAX_BYTES);
+        }
       }
+      case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
+      case OPEN -> planner.loadRest(locate, part.block, part.from, nowNs);
+    }
+    if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
+      planner.offerWindow(locate, part.block, nowNs);
+    }
+  }
+
+  @Override
+  public void onRegistered(FileWindow window, Exception failure) {
+    windows.onRegistered(window, failure, nanoClock.getAsLong());
+  }
+
+  /** A window is registered, or could not be: its LOCATEs may go on. */
+  private void onWindow(FileWindow window) {
+    long nowNs = nanoClock.getAsLong();
+    for (OpenLocate locate : window.takeWaiters()) {
+      locate.onLoaded();
+      if (locate.is(OpenLocate.State.LOADING)) {
+        if (window.isReady()) {
+          locate.setHasResults();
+        } else {
+          planner.loadAll(locate, nowNs);
+        }
+        goOn(locate);
+      }
+    }
+  }
+
+  @Override
+  public void onClosed() {
+    serveForMemory(nanoClock.getAsLong());
+  }
+
+  /** A LOCATE that loads nothing any more is answered, or waits for memory. */
+  private void goOn(OpenLocate locate) {
+    if (!locate.is(OpenLocate.State.LOADING) || locate.loading() > 0) {
+      return;
+    }
+    long nowNs = nanoClock.getAsLong();
+    boolean mayWait = locate.waitsSinceNs() == 0 || nowNs - memoryDeadlineNs(locate) < 0;
+    if (locate.hasResults() || !locate.lacksMemory() || !mayWait) {
+      locate.resume();
+      return;
+    }
+    if (locate.waitsSinceNs() == 0) {
+      counters.increment(Counter.SERVE_WAITS);
+    }
+    locate.waitForMemory(nowNs);
+    forMemory.add(locate);
+    if (planner.lacksMemory()) {
+      planner.onShortage(nowNs);
+      lackingReader = locate.reader();
+    }
+    wakeAt(memoryDeadlineNs(locate));
+  }
+
+  private static long memoryDeadlineNs(OpenLocate locate) {
+    return locate.waitsSinceNs() + MEMORY_WAIT_NS;
+  }
+
+  /** Memory may have become free: LOCATEs that wait for it load again, the poorest reader first. */
+  private void serveForMemory(long nowNs) {
+    for (int left = forMemory.size(); left > 0; left--) {
+      OpenLocate next = null;
+      for (OpenLocate one : forMemory) {
+        if (planner.couldLoad(one)
+            && (next == null || one.share().bytes() < next.share().bytes())) {
+          next = one;
+        }
+      }
+      if (next == null) {
+        return;
+      }
+      forMemory.remove(next);
+      next.retry();
+      planner.loadAll(next, nowNs);
+      goOn(next);
     }
   }
 
@@ -234,10 +423,12 @@ public final class BlockServer {
    * @return false when it is another peer's, which is counted
    */
   public boolean release(long connection, long leaseId) {
-    boolean own = leases.release(connection, leaseId, nanoClock.getAsLong());
+    long nowNs = nanoClock.getAsLong();
+    boolean own = leases.release(connection, leaseId, nowNs);
     if (!own) {
       counters.increment(Counter.PROTOCOL_ERRORS);
     }
+    serveForMemory(nowNs);
     return own;
   }
 
@@ -247,6 +438,15 @@ public final class BlockServer {
    */
   public boolean hasExpiredLease(long connection) {
     return leases.hasExpired(connection);
+  }
+
+  /**
+   * Whether a peer holds memory while other readers wait for some.
+   *
+   * @param reader its identity
+   */
+  public boolean holdsWhatOthersLack(long connection, long reader, long nowNs) {
+    return planner.isShort(nowNs) && lackingReader != reader && leases.holdsMemory(connection);
   }
 
   /**
@@ -260,11 +460,13 @@ public final class BlockServer {
       OpenLocate locate = all.next();
       if (locate.connection() == connection) {
         all.remove();
+        forMemory.remove(locate);
         locate.drop(nowNs);
         counters.increment(Counter.LOCATES_DROPPED);
       }
     }
     leases.onConnectionGone(connection, nowNs);
+    serveForMemory(nowNs);
   }
 
   /**
@@ -283,27 +485,17 @@ public final class BlockServer {
     }
   }
 
+  /** Closes memory that nothing uses: windows first, then that of copies. */
   private void makeRoom() {
     long neededBytes = lackedBytes.getAndSet(0);
-    if (budget.takeRefusal()) {
-      // The device has no room, whatever the budget could grant.
-      long evictedBytes = 0;
-      int lastBytes = 1;
-      while (evictedBytes < neededBytes && lastBytes > 0) {
-        lastBytes = windows.evictOldest();
-        evictedBytes += lastBytes;
-      }
+    boolean refused = budget.takeRefusal();
+    long lackedNow = neededBytes;
+    if (!refused) {
+      // The device may have no room, whatever the budget could grant.
+      lackedNow -= work.closingBytes() + (memory.isExhausted() ? 0 : budget.availableBytes());
     }
-    long copiedBytes = copies == null ? 0 : copies.idleBytes();
-    long idleBytes = windows.idleBytes() + copiedBytes + work.closingBytes();
-    if (!budget.couldGrant(neededBytes, idleBytes)) {
-      return;
-    }
-    while (!budget.couldGrant(neededBytes, work.closingBytes()) && windows.evictOldest() > 0) {
-      // Each eviction adds to the bytes that are closed.
-    }
-    if (copies != null && !budget.couldGrant(neededBytes, work.closingBytes())) {
-      copies.closeIdle();
+    if (lackedNow > 0 && windows.evict(lackedNow) < lackedNow && memory.unusedBytes() > 0) {
+      work.deregister(() -> memory.closeUnused(neededBytes));
     }
   }
 
@@ -319,13 +511,15 @@ public final class BlockServer {
     }
     nextDeadlineNs = nowNs + idleNs;
     int answered = answerOverdue(nowNs);
+    if (!forMemory.isEmpty()) {
+      // Nothing tells that receive memory has returned some.
+      serveForMemory(nowNs);
+      wakeAt(nowNs + MEMORY_CHECK_NS);
+    }
     leases.expire(nowNs);
     windows.returnIdleSince(nowNs - idleNs);
-    wakeForIdle(windows.oldestIdle());
-    if (copies != null) {
-      copies.returnIdleSince(nowNs - idleNs);
-      wakeForIdle(copies.oldestIdle());
-    }
+    wakeAt(windows.oldestIdleNs(nowNs) + idleNs);
+    trimCopies(nowNs);
     wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
     return answered;
   }
@@ -333,25 +527,37 @@ public final class BlockServer {
   private int answerOverdue(long nowNs) {
     List<OpenLocate> overdue = new ArrayList<>();
     for (OpenLocate locate : waiting) {
-      if (!locate.isWaiting()) {
+      boolean lacks = locate.is(OpenLocate.State.NO_MEMORY);
+      if (!lacks && !locate.is(OpenLocate.State.LOADING)) {
         continue;
       }
-      if (nowNs - locate.deadlineNs() >= 0) {
+      long untilNs = locate.deadlineNs();
+      if (lacks && memoryDeadlineNs(locate) - untilNs < 0) {
+        untilNs = memoryDeadlineNs(locate);
+      }
+      if (nowNs - untilNs >= 0) {
         overdue.add(locate);
       } else {
-        wakeAt(locate.deadlineNs());
+        wakeAt(untilNs);
       }
     }
     for (OpenLocate locate : overdue) {
-      counters.increment(Counter.LOCATES_OVERLOADED);
-      locate.resume();
+      if (waiting.contains(locate) && !locate.is(OpenLocate.State.RESUMED)) {
+        forMemory.remove(locate);
+        locate.resume();
+      }
     }
     return overdue.size();
   }
 
-  private void wakeForIdle(CachedRange oldest) {
-    if (oldest != null) {
-      wakeAt(oldest.idleSinceNs() + idleNs);
+  /** Deregisters memory of copies that nobody has used for an idle time. */
+  private void trimCopies(long nowNs) {
+    if (nowNs - trimmedNs >= idleNs) {
+      trimmedNs = nowNs;
+      memory.dropUnusedShares();
+      if (memory.unusedBytes() > 0) {
+        work.deregister(memory::trimUnused);
+      }
     }
   }
 
@@ -392,11 +598,10 @@ public final class BlockServer {
       locate.drop(nowNs);
     }
     waiting.clear();
+    forMemory.clear();
     leases.close(nowNs);
     outputs.close();
-    if (copies != null) {
-      copies.closeIdle();
-    }
+    memory.close();
     return true;
   }
 }

@@ -10,10 +10,11 @@ import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
- * Threads for work that may wait for a disk or for the device: reads, checksums, registration and
+ * Threads for work that may wait for a disk or for the device: reads, registration and
  * deregistration. Each local directory has a few of its own, so that a disk that hangs does not
- * block the others, and deregistration, by which others get memory, has as many. The server starts
- * and closes them. Safe for any thread.
+ * block the others, and one more for registrations, for which no answer waits. Deregistration, by
+ * which others get memory, has a few as well. The server starts and closes them. Safe for any
+ * thread.
  */
 final class DiskThreads implements DiskWork.Workers {
   private static final int THREADS_PER_DISK = 4;
@@ -21,23 +22,32 @@ final class DiskThreads implements DiskWork.Workers {
   /** Ends the thread that takes it. */
   private static final Runnable END = DiskThreads::end;
 
-  /** One for each disk, then that of jobs for none. */
+  /** One for each disk, one for the registrations of each disk, and that of jobs for none. */
   private final List<BlockingQueue<Runnable>> queues = new ArrayList<>();
 
   private final List<Thread> threads = new ArrayList<>();
+  private final int disks;
   private boolean started;
   private boolean closing;
 
   DiskThreads(int disks) {
-    for (int disk = 0; disk <= disks; disk++) {
-      BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
-      queues.add(queue);
-      for (int i = 1; i <= THREADS_PER_DISK; i++) {
-        String name = disk < disks ? "rdma-disk-" + disk + "-" + i : "rdma-dereg-" + i;
-        Thread thread = new Thread(() -> work(queue), name);
-        thread.setDaemon(true);
-        threads.add(thread);
-      }
+    this.disks = disks;
+    for (int disk = 0; disk < disks; disk++) {
+      add(THREADS_PER_DISK, "rdma-disk-" + disk + "-");
+    }
+    for (int disk = 0; disk < disks; disk++) {
+      add(1, "rdma-window-" + disk + "-");
+    }
+    add(THREADS_PER_DISK, "rdma-dereg-");
+  }
+
+  private void add(int count, String name) {
+    BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+    queues.add(queue);
+    for (int i = 1; i <= count; i++) {
+      Thread thread = new Thread(() -> work(queue), name + i);
+      thread.setDaemon(true);
+      threads.add(thread);
     }
   }
 
@@ -72,6 +82,11 @@ final class DiskThreads implements DiskWork.Workers {
   @Override
   public void execute(int disk, Runnable job) {
     queues.get(disk).add(job);
+  }
+
+  @Override
+  public void register(int disk, Runnable job) {
+    queues.get(disks + disk).add(job);
   }
 
   @Override

@@ -3,18 +3,22 @@ package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Gives work to the threads of disks and of deregistration, and their results back to the agent as
- * commands: loaded entries and closed memory. Confined to the agent, but for the work.
+ * commands. Knows which disk hangs. Confined to the agent, but for the work.
  */
 final class DiskWork {
   private static final Logger LOG = LoggerFactory.getLogger(DiskWork.class);
+
+  /** A disk of which nothing was read for so long, while there are loads, hangs. */
+  private static final long SICK_NS = Duration.ofSeconds(1).toNanos();
 
   /** Threads of each disk, and for deregistration; {@link DiskThreads}, or a test. */
   interface Workers {
@@ -23,6 +27,9 @@ final class DiskWork {
 
     /** Runs a job on a thread of a disk. */
     void execute(int disk, Runnable job);
+
+    /** Runs a registration of a file of a disk, so that no read waits for it. */
+    void register(int disk, Runnable job);
 
     /** Runs a job that waits for no disk, so that no disk delays it. */
     void execute(Runnable job);
@@ -47,60 +54,131 @@ final class DiskWork {
     void onClosed();
   }
 
+  /** Gets results; on the agent. */
+  interface Listener {
+    void onLoaded(BlockLoad load);
+
+    /**
+     * @param failure null when it is registered
+     */
+    void onRegistered(FileWindow window, Exception failure);
+
+    /** Memory was closed. */
+    void onClosed();
+  }
+
+  /** What a disk is doing. Safe for any thread. */
+  private static final class Disk {
+    /** Loads that wait for it or run. */
+    private final AtomicInteger loads = new AtomicInteger();
+
+    private volatile long progressNs;
+  }
+
   private final Workers workers;
   private final Consumer<Runnable> agent;
-  private final LoadListener listener;
+  private final LongSupplier nanoClock;
+  private final Listener listener;
+  private final Disk[] disks;
+
+  /** Those that may hang; others wait for something else. */
+  private final int realDisks;
+
   private long closingBytes;
   private boolean closesAtOnce;
 
-  /** Learns of loaded entries on the agent. */
-  interface LoadListener {
-    /**
-     * @param failure null when it has loaded
-     */
-    void onLoaded(CacheEntry entry, Exception failure);
-  }
-
-  DiskWork(Workers workers, Consumer<Runnable> agent, LoadListener listener) {
+  /**
+   * @param count number of disks
+   * @param realDisks number of those that are disks
+   */
+  DiskWork(
+      Workers workers,
+      Consumer<Runnable> agent,
+      LongSupplier nanoClock,
+      int count,
+      int realDisks,
+      Listener listener) {
     this.workers = workers;
     this.agent = agent;
+    this.nanoClock = nanoClock;
     this.listener = listener;
+    this.realDisks = realDisks;
+    this.disks = new Disk[count];
+    for (int i = 0; i < count; i++) {
+      disks[i] = new Disk();
+    }
   }
 
-  /** Loads an entry, unless it is cancelled before a thread begins. */
-  void load(int disk, CacheEntry entry) {
-    workers.execute(disk, () -> loadNow(entry));
+  /** Any thread. */
+  long nowNs() {
+    return nanoClock.getAsLong();
   }
 
-  /**
-   * Loads an entry on a disk that is not known yet.
-   *
-   * @param disk index of the disk; the load fails with it
-   */
-  void load(CompletableFuture<Integer> disk, CacheEntry entry) {
-    var unused =
-        disk.whenComplete(
-            (index, failure) -> {
-              if (failure == null) {
-                load(index, entry);
-              } else if (entry.tryBegin()) {
-                agent.accept(() -> listener.onLoaded(entry, new IOException(failure)));
-              }
-            });
+  /** Whether a disk hangs: what needs it is not to wait. */
+  boolean isSick(int disk, long nowNs) {
+    Disk one = disks[disk];
+    return disk < realDisks && one.loads.get() > 0 && nowNs - one.progressNs > SICK_NS;
   }
 
-  private void loadNow(CacheEntry entry) {
-    if (!entry.tryBegin()) {
+  /** Something was read from a disk, or it begins to be used. Returns the time. Any thread. */
+  long onProgress(int disk) {
+    long nowNs = nowNs();
+    disks[disk].progressNs = nowNs;
+    return nowNs;
+  }
+
+  /** Runs a load on its disk. */
+  void load(BlockLoad load) {
+    Disk disk = disks[load.disk()];
+    if (disk.loads.get() == 0) {
+      onProgress(load.disk());
+    }
+    disk.loads.getAndIncrement();
+    workers.execute(
+        load.disk(),
+        () -> {
+          try {
+            load.run();
+          } finally {
+            onProgress(load.disk());
+            disk.loads.getAndDecrement();
+          }
+          agent.accept(() -> listener.onLoaded(load));
+        });
+  }
+
+  /** Registers a window of a file on a disk. */
+  void register(int disk, FileWindow window) {
+    workers.register(
+        disk,
+        () -> {
+          Exception failure = null;
+          try {
+            window.load();
+          } catch (IOException | VerbsException | RuntimeException e) {
+            failure = e;
+          }
+          Exception result = failure;
+          agent.accept(() -> listener.onRegistered(window, result));
+        });
+  }
+
+  /** Runs a job on a disk beside its loads. */
+  void measure(int disk, Runnable job) {
+    workers.register(disk, job);
+  }
+
+  /** Runs a job that deregisters memory. */
+  void deregister(Runnable job) {
+    if (closesAtOnce) {
+      closeNow(job);
       return;
     }
-    Exception failure = null;
-    try {
-      entry.load();
-    } catch (IOException | VerbsException | RuntimeException e) {
-      failure = e;
-    }
-    Exception result = failure;
-    agent.accept(() -> listener.onLoaded(entry, result));
+    workers.execute(
+        () -> {
+          closeNow(job);
+          agent.accept(listener::onClosed);
+        });
   }
 
   /** The threads have ended: from now on memory is closed on the caller's thread. */
@@ -111,27 +189,28 @@ final class DiskWork {
   /** Closes memory that nobody may READ any more. */
   void close(Memory memory) {
     if (closesAtOnce) {
-      closeNow(memory);
+      closeNow(memory::close);
       memory.onClosed();
       return;
     }
-    closingBytes += memory.pinnedBytes();
     long bytes = memory.pinnedBytes();
+    closingBytes += bytes;
     workers.execute(
         () -> {
-          closeNow(memory);
+          closeNow(memory::close);
           agent.accept(
               () -> {
                 closingBytes -= bytes;
                 memory.onClosed();
+                listener.onClosed();
               });
         });
   }
 
   /** Closes memory on this thread. */
-  static void closeNow(Memory memory) {
+  private static void closeNow(Runnable close) {
     try {
-      memory.close();
+      close.run();
     } catch (RuntimeException e) {
       LOG.warn("Unexpected failure of a deregistration", e);
     }

@@ -2,19 +2,27 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.OpenDevice;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -25,6 +33,11 @@ import org.sparkrdma.verbs.VerbsException;
 public final class FileProbe {
   private static final Logger LOG = LoggerFactory.getLogger(FileProbe.class);
   private static final int PROBE_BYTES = 4_096;
+  private static final int MEASURED_BYTES = 1 << 20;
+  private static final int TRIES = 8;
+
+  /** A measurement does not begin another try after this time. */
+  private static final long MEASURED_NS = 20_000_000;
 
   private FileProbe() {}
 
@@ -84,7 +97,7 @@ public final class FileProbe {
 
   /** Whether the device fails for a time, which says nothing about the file system. */
   private static boolean mayPass(VerbsException e) {
-    return e.isTransient() || e.errno() == VerbsException.ENOMEM;
+    return e.isTransient() || e.isNoRoom();
   }
 
   /**
@@ -102,5 +115,64 @@ public final class FileProbe {
     } finally {
       Files.deleteIfExists(file);
     }
+  }
+
+  /**
+   * Measures what it costs in a directory to register a file, and to copy its bytes instead: the
+   * best of a few tries. On a thread of its disk.
+   *
+   * @return null when nothing can be registered there now
+   */
+  static WindowPrice measure(OpenDevice device, Path directory, Set<AccessFlag> access) {
+    Optional<PinnedBudget.Grant> grant = device.budget().tryGrant(MEASURED_BYTES);
+    if (grant.isEmpty()) {
+      return null;
+    }
+    try {
+      Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
+      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        channel.write(ByteBuffer.allocateDirect(MEASURED_BYTES));
+        return measureFile(device, file, access);
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | VerbsException e) {
+      LOG.debug("Costs of a registration cannot be measured: directory={}", directory, e);
+      return null;
+    } finally {
+      grant.get().close();
+    }
+  }
+
+  private static WindowPrice measureFile(OpenDevice device, Path file, Set<AccessFlag> access)
+      throws IOException, VerbsException {
+    LongSupplier clock = device.nanoClock();
+    ByteBuffer target = ByteBuffer.allocateDirect(MEASURED_BYTES);
+    int[] lengths = {WindowPrice.PAGE_BYTES, MEASURED_BYTES};
+    long[][] best = new long[3][lengths.length];
+    for (long[] one : best) {
+      Arrays.fill(one, Long.MAX_VALUE);
+    }
+    long endNs = clock.getAsLong() + MEASURED_NS;
+    for (int i = 0; i < TRIES && (i == 0 || clock.getAsLong() - endNs < 0); i++) {
+      for (int length = 0; length < lengths.length; length++) {
+        long beganNs = clock.getAsLong();
+        MemoryRegion region = device.domain().registerFile(file, 0, lengths[length], access);
+        long registeredNs = clock.getAsLong();
+        region.close();
+        long closedNs = clock.getAsLong();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+          channel.read(target.clear().limit(lengths[length]), 0);
+        }
+        best[0][length] = Math.min(best[0][length], registeredNs - beganNs);
+        best[1][length] = Math.min(best[1][length], closedNs - registeredNs);
+        best[2][length] = Math.min(best[2][length], clock.getAsLong() - closedNs);
+      }
+    }
+    return new WindowPrice(cost(lengths, best[0]), cost(lengths, best[1]), cost(lengths, best[2]));
+  }
+
+  private static WindowPrice.Cost cost(int[] lengths, long[] ns) {
+    return WindowPrice.Cost.of(lengths[0], ns[0], lengths[1], ns[1]);
   }
 }

@@ -15,12 +15,12 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Map-output files, registered in windows for remote reading only. The least recently used window
- * that nothing holds is evicted when its memory is needed.
+ * Map-output files, registered in windows for remote reading only. Beside copies, a window is
+ * registered into free memory only, where it pays, and no answer waits for it; memory in need ends
+ * idle windows at once. Where nothing is copied, answers wait for windows.
  *
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
  * idle time-out bound them. They are read from the disk before their registration, so that a slow
@@ -32,6 +32,14 @@ final class FileWindows {
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
   private static final long FULL_NS = Duration.ofMillis(10).toNanos();
 
+  /** A window that was used since does not end for another one. */
+  private static final long RECENT_NS = Duration.ofSeconds(5).toNanos();
+
+  /** Gets a window that has loaded, or could not be registered. */
+  interface LoadListener {
+    void onWindow(FileWindow window);
+  }
+
   private final int windowBytes;
   private final int shift;
   private final int maxWindows;
@@ -40,264 +48,304 @@ final class FileWindows {
   private final List<Path> excluded;
   private final MapOutputs outputs;
   private final OpenDevice device;
-  private final ServingBudget memory;
+  private final CopyMemory copies;
   private final DiskWork work;
   private final ShuffleCounters counters;
-  private final CachedRange.IdleRanges idle = new CachedRange.IdleRanges();
+  private final LoadListener listener;
 
-  /** Number of all windows, those that are loaded or closed now included. */
+  /** By their disks; null until it is measured. */
+  private final WindowPrice[] prices;
+
+  /** Idle windows, in a list through themselves, so that leasing allocates nothing. */
+  private FileWindow oldest;
+
+  private FileWindow newest;
+
+  /** Number of all windows, those that are loaded or closed now included; and their memory. */
   private int windows;
+
+  private long pinnedBytes;
+  private long idleBytes;
 
   /**
    * @param windowBytes length of a window, a power of two
    * @param maxWindows maximum number of windows
    * @param access of the windows, see {@code ServeSettings.fileAccess}
    * @param excluded directories whose files are never registered
+   * @param prices of each disk; null until it is known
    */
   FileWindows(
       int windowBytes,
       int maxWindows,
       Set<AccessFlag> access,
       List<Path> excluded,
-      MapOutputs outputs,
-      OpenDevice device,
-      ServingBudget memory,
+      WindowPrice[] prices,
+      ServerParameters server,
+      CopyMemory copies,
       DiskWork work,
-      ShuffleCounters counters) {
+      LoadListener listener) {
     this.windowBytes = windowBytes;
     this.shift = Integer.numberOfTrailingZeros(windowBytes);
     this.maxWindows = maxWindows;
     this.access = Set.copyOf(access);
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.excluded = List.copyOf(excluded);
-    this.outputs = outputs;
-    this.device = device;
-    this.memory = memory;
+    this.outputs = server.outputs();
+    this.device = server.device();
+    this.copies = copies;
     this.work = work;
-    this.counters = counters;
+    this.counters = server.counters();
+    this.listener = listener;
+    this.prices = prices;
+  }
+
+  long nowNs() {
+    return device.nanoClock().getAsLong();
+  }
+
+  /** The window with a byte of a file, when it may be READ; else null. */
+  FileWindow ready(IndexCache.Entry entry, long fileOffset) {
+    // A division costs much here.
+    FileWindow window = entry.window((int) (fileOffset >>> shift));
+    return window != null && window.isReady() ? window : null;
+  }
+
+  /** Offset of the end of the window with a byte of a file. */
+  long endOf(long fileOffset) {
+    return (fileOffset >>> shift) + 1 << shift;
+  }
+
+  /** Whether files of a map output may be registered at all. */
+  boolean mayRegister(IndexCache.Entry entry, long nowNs) {
+    return entry.mayRegister(nowNs) && !entry.map().isIn(excluded);
   }
 
   /**
-   * The window with a byte of a file; begins to register it if necessary.
+   * The window with a byte of a file, which must not be ready; begins to register it if there is
+   * memory, perhaps that of idle ones when these are closed.
    *
-   * @param mayLoad whether it may begin
-   * @return null when it cannot be used or registered now
+   * @return null when there is none now
    */
-  Window window(CachedOutput output, long fileOffset, boolean mayLoad, long nowNs) {
-    // A division costs much here.
+  FileWindow require(IndexCache.Entry entry, long fileOffset) {
     int index = (int) (fileOffset >>> shift);
-    Window window = output.window(index);
+    FileWindow window = entry.window(index);
     if (window != null) {
-      boolean usable = !window.isIdle() || memory.mayUse(window.pinnedBytes());
-      return usable && !window.isFailed() ? window : null;
+      return window;
     }
-    boolean registers = mayLoad && output.mayRegister(nowNs) && !output.mapOutput().isIn(excluded);
-    return registers ? register(output, index) : null;
+    long lengthBytes = lengthOf(entry, index);
+    boolean fits = windows < maxWindows && pinnedBytes + lengthBytes <= copies.servingBytes();
+    window = !pinned || fits ? tryRegister(entry, index) : null;
+    if (window == null && work.closingBytes() < lengthBytes) {
+      evict(lengthBytes);
+    }
+    return window;
   }
 
-  private Window register(CachedOutput output, int index) {
+  private long lengthOf(IndexCache.Entry entry, int index) {
+    return Math.min(windowBytes, entry.map().lengthBytes() - ((long) index << shift));
+  }
+
+  /**
+   * Registers the window with a byte of a file beside the answers, if that pays and its memory is
+   * free.
+   *
+   * @param partitions of the block that is asked for: others are as long
+   */
+  void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
+    int index = (int) (fileOffset >>> shift);
+    WindowPrice price = prices[entry.disk()];
+    if (price == null || entry.window(index) != null || !mayRegister(entry, nowNs)) {
+      return;
+    }
+    long lengthBytes = lengthOf(entry, index);
+    double blocks = (double) entry.blocks() / partitions * lengthBytes / entry.map().lengthBytes();
+    if (!price.pays(blocks, lengthBytes)) {
+      return;
+    }
+    while ((windows >= maxWindows || !copies.leavesRoomFor(lengthBytes))
+        && oldest != null
+        && nowNs - oldest.idleSinceNs() >= RECENT_NS) {
+      // Closed windows leave room for a later one.
+      evictOldest();
+    }
+    if (windows < maxWindows && (!pinned || copies.leavesRoomFor(lengthBytes))) {
+      tryRegister(entry, index);
+    }
+  }
+
+  private FileWindow tryRegister(IndexCache.Entry entry, int index) {
     long start = (long) index << shift;
-    int lengthBytes = (int) Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
-    if (windows >= maxWindows && evictOldest() == 0) {
+    int lengthBytes = (int) lengthOf(entry, index);
+    PinnedBudget.Grant grant = pinned ? device.budget().tryGrant(lengthBytes).orElse(null) : null;
+    if (windows >= maxWindows || (pinned && grant == null)) {
       return null;
     }
-    ServingBudget.Reservation reservation = null;
-    if (pinned) {
-      reservation = memory.mayUse(lengthBytes) ? memory.reserve(lengthBytes, this) : null;
-      if (reservation == null) {
-        return null;
-      }
-    }
-    Window window = new Window(output, index, start, lengthBytes, reservation);
-    windows++;
-    output.addWindow(index, window);
-    memory.addBusy(window.pinnedBytes());
-    work.load(output.disk(), window);
+    FileWindow window = new FileWindow(this, entry, index, start, lengthBytes, grant);
+    entry.setWindow(index, window);
+    entry.addBusyWindows(1);
+    addWindow(1, window.pinnedBytes());
+    work.register(entry.disk(), window);
     return window;
+  }
+
+  private void addWindow(int count, long lengthBytes) {
+    windows += count;
+    pinnedBytes += count * lengthBytes;
+    copies.setWindowBytes(pinnedBytes);
+  }
+
+  /** Registers a window; on a thread of its disk. */
+  MemoryRegion register(FileWindow window) throws IOException, VerbsException {
+    var map = window.entry().map();
+    if (!pinned) {
+      outputs.loadPages(map, window.offset(), window.lengthBytes());
+    }
+    return device
+        .domain()
+        .registerFile(map.dataFile(), window.offset(), window.lengthBytes(), access);
+  }
+
+  /** A window has loaded, or could not be registered. */
+  void onRegistered(FileWindow window, Exception failure, long nowNs) {
+    IndexCache.Entry entry = window.entry();
+    entry.addBusyWindows(-1);
+    if (failure == null) {
+      counters.increment(Counter.WINDOWS_REGISTERED);
+      counters.add(Counter.SERVE_BYTES_REGISTERED, window.lengthBytes());
+      WindowPrice price = prices[entry.disk()];
+      if (price != null) {
+        price.onRegistered(window.lengthBytes(), window.loadNs());
+      }
+      window.onLoaded(nowNs);
+      addIdle(window);
+      if (entry.isRemoved()) {
+        window.evict();
+      }
+    } else {
+      LOG.debug("File could not be registered", failure);
+      window.onFailed();
+      entry.setWindow(window.index(), null);
+      addWindow(-1, window.pinnedBytes());
+      refuse(window, failure, nowNs);
+    }
+    listener.onWindow(window);
+  }
+
+  /** Not to be tried again at once, so that a failure does not cost a call for each block. */
+  private void refuse(FileWindow window, Exception failure, long nowNs) {
+    boolean full = failure instanceof VerbsException refused && refused.isNoRoom();
+    window.entry().registersFrom(nowNs + (full ? FULL_NS : REFUSED_NS));
+    if (full) {
+      // Idle windows and copies hold what the device lacks.
+      device.budget().reportRefusal(window.lengthBytes());
+    }
+  }
+
+  private void addIdle(FileWindow window) {
+    window.older = newest;
+    if (newest == null) {
+      oldest = window;
+    } else {
+      newest.newer = window;
+    }
+    newest = window;
+    idleBytes += window.pinnedBytes();
+  }
+
+  private void removeIdle(FileWindow window) {
+    if (window.older == null) {
+      oldest = window.newer;
+    } else {
+      window.older.newer = window.newer;
+    }
+    if (window.newer == null) {
+      newest = window.older;
+    } else {
+      window.newer.older = window.older;
+    }
+    window.older = null;
+    window.newer = null;
+    idleBytes -= window.pinnedBytes();
+  }
+
+  void onLeased(FileWindow window) {
+    removeIdle(window);
+    window.entry().addBusyWindows(1);
+  }
+
+  void onReleased(FileWindow window) {
+    window.entry().addBusyWindows(-1);
+    addIdle(window);
+    if (window.entry().isRemoved()) {
+      window.evict();
+    }
+  }
+
+  /** Deregisters a window that was idle. */
+  void close(FileWindow window) {
+    removeIdle(window);
+    window.entry().setWindow(window.index(), null);
+    work.close(window);
+  }
+
+  void onClosed(FileWindow window) {
+    addWindow(-1, window.pinnedBytes());
+    WindowPrice price = prices[window.entry().disk()];
+    if (price != null) {
+      price.onDeregistered(window.lengthBytes(), window.closeNs());
+    }
+  }
+
+  /** The price of a directory is measured. */
+  void setPrice(int disk, WindowPrice price) {
+    prices[disk] = price;
+  }
+
+  /** A disk thread has copied bytes. */
+  void onCopied(BlockLoad load) {
+    WindowPrice price = prices[load.disk()];
+    if (price != null && load.reads() > 0) {
+      price.onCopied(load.reads(), load.copiedBytes(), load.readNs());
+    }
   }
 
   /** Bytes that idle windows hold of the budget. */
   long idleBytes() {
-    return pinned ? idle.bytes() : 0;
-  }
-
-  /**
-   * Takes the least recently used window out of the cache, to be closed; null when none is idle.
-   */
-  Window takeOldest() {
-    Window oldest = (Window) idle.oldest();
-    if (oldest != null) {
-      oldest.remove();
-      counters.increment(Counter.WINDOWS_EVICTED);
-    }
-    return oldest;
+    return idleBytes;
   }
 
   /** Evicts the least recently used window; returns its length, 0 when none is idle. */
-  int evictOldest() {
-    Window oldest = takeOldest();
-    if (oldest == null) {
+  long evictOldest() {
+    FileWindow evicted = oldest;
+    if (evicted == null) {
       return 0;
     }
-    work.close(oldest);
-    return oldest.lengthBytes();
+    evicted.evict();
+    counters.increment(Counter.WINDOWS_EVICTED);
+    return evicted.lengthBytes();
+  }
+
+  /** Evicts idle windows until they had so many bytes; returns how many it was. */
+  long evict(long lengthBytes) {
+    long evictedBytes = 0;
+    long lastBytes = 1;
+    while (evictedBytes < lengthBytes && lastBytes > 0) {
+      lastBytes = evictOldest();
+      evictedBytes += lastBytes;
+    }
+    return evictedBytes;
   }
 
   /** Evicts windows that are idle since this time or longer. */
   void returnIdleSince(long thenNs) {
-    while (idle.oldest() != null && idle.oldest().idleSinceNs() - thenNs <= 0) {
-      idle.oldest().evict();
+    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0) {
+      oldest.evict();
       counters.increment(Counter.WINDOWS_RETURNED);
     }
   }
 
-  /** The least recently used window; null when none is idle. */
-  CachedRange oldestIdle() {
-    return idle.oldest();
-  }
-
-  /** A window of a map output's data file. */
-  final class Window extends CachedRange implements DiskWork.Memory {
-    private final int index;
-    private final ServingBudget.Reservation reservation;
-    private PinnedBudget.Grant grant;
-    private MemoryRegion region;
-    private long address;
-    private long remoteKey;
-
-    Window(
-        CachedOutput output,
-        int index,
-        long offset,
-        int lengthBytes,
-        ServingBudget.Reservation reservation) {
-      super(output, offset, lengthBytes);
-      this.index = index;
-      this.reservation = reservation;
-    }
-
-    @Override
-    void load() throws IOException, VerbsException {
-      if (reservation == null) {
-        outputs.loadPages(output().mapOutput(), offset(), lengthBytes());
-      } else {
-        grant = reservation.take(device.budget());
-        if (grant == null) {
-          throw new IOException("others have taken the memory");
-        }
-      }
-      try {
-        region =
-            device
-                .domain()
-                .registerFile(output().mapOutput().dataFile(), offset(), lengthBytes(), access);
-      } finally {
-        if (region == null && grant != null) {
-          grant.close();
-        }
-      }
-    }
-
-    @Override
-    boolean onLoaded(Exception failure, long nowNs) {
-      if (reservation != null) {
-        reservation.onLoaded();
-      }
-      if (failure != null) {
-        LOG.debug("File could not be registered", failure);
-        refuse(failure, nowNs);
-        return false;
-      }
-      RemoteRegion remote = region.remote();
-      address = remote.address();
-      remoteKey = remote.remoteKey();
-      counters.increment(Counter.WINDOWS_REGISTERED);
-      return true;
-    }
-
-    /** Not to be tried again at once, so that a failure does not cost a call for each block. */
-    private void refuse(Exception failure, long nowNs) {
-      boolean full =
-          failure instanceof VerbsException refused && refused.errno() == VerbsException.ENOMEM;
-      boolean taken = reservation != null && grant == null;
-      output().refuseWindows(nowNs + (full || taken ? FULL_NS : REFUSED_NS));
-      if (full) {
-        // Idle windows of other outputs hold what the device lacks.
-        device.budget().reportRefusal(lengthBytes());
-      }
-    }
-
-    @Override
-    long address() {
-      return address;
-    }
-
-    @Override
-    long remoteKey() {
-      return remoteKey;
-    }
-
-    @Override
-    boolean isCopy() {
-      return false;
-    }
-
-    @Override
-    void onBusy() {
-      idle.remove(this);
-      memory.addBusy(pinnedBytes());
-    }
-
-    @Override
-    void onIdle(long nowNs) {
-      super.onIdle(nowNs);
-      memory.removeBusy(pinnedBytes());
-      idle.add(this);
-      if (output().isRemoved()) {
-        evict();
-      }
-    }
-
-    @Override
-    void onDropped() {
-      if (reservation != null) {
-        memory.cancel(reservation);
-      }
-      memory.removeBusy(pinnedBytes());
-      output().removeWindow(index);
-      onClosed();
-    }
-
-    private void remove() {
-      idle.remove(this);
-      output().removeWindow(index);
-    }
-
-    @Override
-    void evict() {
-      remove();
-      work.close(this);
-    }
-
-    @Override
-    public long pinnedBytes() {
-      return pinned ? lengthBytes() : 0;
-    }
-
-    @Override
-    public void close() {
-      try {
-        region.close();
-      } finally {
-        if (grant != null) {
-          grant.close();
-        }
-      }
-    }
-
-    @Override
-    public void onClosed() {
-      windows--;
-    }
+  /** Time since which the least recently used window is idle; or the other time without one. */
+  long oldestIdleNs(long otherNs) {
+    return oldest == null ? otherNs : oldest.idleSinceNs();
   }
 }

@@ -1,197 +1,210 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.output.ComputedChecksums;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
- * Cache of map outputs: offsets and checksums are read once.
+ * Map outputs whose offsets and checksums are kept, with the windows of their files. Bounded in
+ * partitions, which determine the heap.
  *
- * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
- * recently used map output that nothing holds is evicted with its windows and copies. LOCATEs that
- * wait keep the map outputs that they need, within the same limits: one that does not fit beside
- * them fails to load. Confined to the agent.
+ * <p>A new one takes the place only of what was not used for a while: of more outputs than fit,
+ * read one after the other again and again, a part stays that way, and the others are read in part
+ * for each block. Confined to the agent.
  */
 final class IndexCache {
-  private static final Logger LOG = LoggerFactory.getLogger(IndexCache.class);
-  private static final float LOAD_FACTOR = 0.75f;
-
   /** Maximum number of partitions of all entries: 32 MiB of heap at 16 bytes each. */
   static final int MAX_PARTITIONS = 2 << 20;
 
+  /** What an entry costs beside its partitions. */
+  static final int ENTRY_PARTITIONS = 16;
+
+  /** An entry that was used since is not evicted. */
+  static final Duration RECENT = Duration.ofSeconds(5);
+
+  private static final float LOAD_FACTOR = 0.75f;
+  private static final long RECENT_NS = RECENT.toNanos();
+
   private final MapOutputs source;
-  private final DiskWork work;
-  private final int maxEntries;
   private final int windowBytes;
-  private final int checksumKind;
 
   /** Least recently used first. */
-  private final Map<Key, CachedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+  private final Map<Key, Entry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
   private final Key wanted = new Key();
   private long partitions;
 
-  /** Map outputs that waiting LOCATEs keep, and their partitions. */
-  private int keptOutputs;
+  /** Number of shuffles that were removed: what began to load before is not kept. */
+  private long generation;
 
-  private long keptPartitions;
+  /** A map output, and what is registered of its file. */
+  static final class Entry {
+    private final int shuffleId;
+    private final MapOutput map;
+    private final int disk;
+    private final int blocks;
+    private final FileWindow[] windows;
+    private long usedNs;
+    private long registersFromNs;
+    private boolean removed;
+
+    /** Number of windows that load or are leased. */
+    private int busyWindows;
+
+    private Entry(int shuffleId, MapOutput map, int disk, int windowCount, long nowNs) {
+      this.shuffleId = shuffleId;
+      this.map = map;
+      this.disk = disk;
+      this.blocks = map.blocks();
+      this.windows = new FileWindow[windowCount];
+      this.usedNs = nowNs;
+      this.registersFromNs = nowNs;
+    }
+
+    MapOutput map() {
+      return map;
+    }
+
+    /** Index of the disk of its data file. */
+    int disk() {
+      return disk;
+    }
+
+    /** Number of its partitions that are not empty. */
+    int blocks() {
+      return blocks;
+    }
+
+    /** The window at an index; null without one. */
+    FileWindow window(int index) {
+      return windows[index];
+    }
+
+    void setWindow(int index, FileWindow window) {
+      windows[index] = window;
+    }
+
+    void addBusyWindows(int count) {
+      busyWindows += count;
+    }
+
+    /** A registration has failed: not to be tried again before this time. */
+    void registersFrom(long timeNs) {
+      registersFromNs = timeNs;
+    }
+
+    boolean mayRegister(long nowNs) {
+      return !removed && nowNs - registersFromNs >= 0;
+    }
+
+    /** Whether it is no longer in the cache: its windows end as soon as nothing holds them. */
+    boolean isRemoved() {
+      return removed;
+    }
+  }
+
+  IndexCache(MapOutputs source, int windowBytes) {
+    this.source = source;
+    this.windowBytes = windowBytes;
+  }
+
+  /** A map output of an owner, as in {@link Locate}; null when it is not kept. */
+  Entry get(int owner, int shuffleId, long mapId, long nowNs) {
+    Entry entry = entries.get(wanted.set(owner, shuffleId, mapId));
+    if (entry != null) {
+      entry.usedNs = nowNs;
+    }
+    return entry;
+  }
+
+  /** Changes when a shuffle is removed. */
+  long generation() {
+    return generation;
+  }
+
+  /** An index of so many partitions would be kept now. */
+  int room(long nowNs) {
+    Iterator<Entry> eldestFirst = entries.values().iterator();
+    boolean evicts = eldestFirst.hasNext() && mayEvict(eldestFirst.next(), nowNs);
+    long free = evicts ? MAX_PARTITIONS : MAX_PARTITIONS - partitions;
+    return (int) Math.max(0, free - ENTRY_PARTITIONS);
+  }
+
+  private static boolean mayEvict(Entry entry, long nowNs) {
+    return entry.busyWindows == 0 && nowNs - entry.usedNs >= RECENT_NS;
+  }
 
   /**
-   * @param checksumKind of computed checksums
+   * Keeps a map output that was loaded, if there is room.
+   *
+   * @param loadedIn generation in which its load began
    */
-  IndexCache(MapOutputs source, DiskWork work, int maxEntries, int windowBytes, int checksumKind) {
-    this.source = source;
-    this.work = work;
-    this.maxEntries = maxEntries;
-    this.windowBytes = windowBytes;
-    this.checksumKind = checksumKind;
-  }
-
-  /** A map output of an owner, as in {@link Locate}; null when it is not cached. */
-  CachedOutput get(int owner, int shuffleId, long mapId) {
-    return entries.get(wanted.set(owner, shuffleId, mapId));
-  }
-
-  /** A map output; begins to load it if necessary. */
-  CachedOutput getOrLoad(int owner, int shuffleId, long mapId) {
-    CachedOutput output = get(owner, shuffleId, mapId);
-    if (output == null) {
-      output = new CachedOutput(this, source, owner, shuffleId, mapId, windowBytes);
-      entries.put(new Key().set(owner, shuffleId, mapId), output);
-      work.load(source.indexDiskOf(owner, shuffleId, mapId), output);
-    }
-    return output;
-  }
-
-  /** Whether a LOCATE that waits may keep a map output; the first one it always may. */
-  boolean mayKeep(CachedOutput output, int count) {
-    return keptOutputs == 0
-        || (output.isReady() && output.isHeld())
-        || (keptOutputs < maxEntries && keptPartitions + count <= MAX_PARTITIONS);
-  }
-
-  void onKept(CachedOutput output) {
-    keptOutputs++;
-    keptPartitions += output.partitions();
-  }
-
-  void onReleased(CachedOutput output) {
-    keptOutputs--;
-    keptPartitions -= output.partitions();
-  }
-
-  void onLoaded(CachedOutput output) {
-    keptOutputs += output.isHeld() ? 1 : 0;
-    addPartitions(output, output.mapOutput().partitions());
-  }
-
-  private void addPartitions(CachedOutput output, int count) {
-    if (output.isRemoved()) {
+  void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
+    long cost = ENTRY_PARTITIONS + map.partitions();
+    if (!map.isWhole() || loadedIn != generation || cost > MAX_PARTITIONS) {
       return;
     }
-    output.addPartitions(count);
-    partitions += count;
-    keptPartitions += output.isHeld() ? count : 0;
-    Iterator<CachedOutput> eldestFirst = entries.values().iterator();
-    while ((entries.size() > maxEntries || partitions > MAX_PARTITIONS) && eldestFirst.hasNext()) {
-      CachedOutput eldest = eldestFirst.next();
-      if (!eldest.isInUse()) {
+    if (get(owner, shuffleId, mapId, nowNs) != null) {
+      return;
+    }
+    Iterator<Entry> eldestFirst = entries.values().iterator();
+    while (partitions + cost > MAX_PARTITIONS && eldestFirst.hasNext()) {
+      Entry eldest = eldestFirst.next();
+      if (eldest.usedNs - nowNs + RECENT_NS > 0) {
+        return;
+      }
+      if (mayEvict(eldest, nowNs)) {
         eldestFirst.remove();
         remove(eldest);
       }
     }
+    if (partitions + cost <= MAX_PARTITIONS) {
+      partitions += cost;
+      int windows = Math.toIntExact((map.lengthBytes() + windowBytes - 1) / windowBytes);
+      Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windows, nowNs);
+      entries.put(new Key().set(owner, shuffleId, mapId), entry);
+    }
   }
 
-  private void remove(CachedOutput output) {
-    partitions -= output.partitions();
-    output.remove();
+  private void remove(Entry entry) {
+    partitions -= ENTRY_PARTITIONS + entry.map.partitions();
+    entry.removed = true;
+    for (FileWindow window : entry.windows) {
+      if (window != null && window.isIdle()) {
+        window.evict();
+      }
+    }
   }
 
-  /** Removes one whose load has failed. */
-  void drop(CachedOutput output) {
-    if (!output.isRemoved()) {
-      entries.remove(wanted.set(output.owner(), output.shuffleId(), output.mapId()));
-      output.remove();
+  /** Forgets a map output whose file cannot be read. */
+  void drop(int owner, int shuffleId, long mapId) {
+    Entry entry = entries.remove(wanted.set(owner, shuffleId, mapId));
+    if (entry != null) {
+      remove(entry);
     }
   }
 
   /** Removes the map outputs of a shuffle, whose files are deleted. */
   void unregister(int shuffleId) {
-    List<CachedOutput> removed = new ArrayList<>();
-    entries.values().removeIf(output -> output.shuffleId() == shuffleId && removed.add(output));
+    generation++;
+    List<Entry> removed = new ArrayList<>();
+    entries.values().removeIf(entry -> entry.shuffleId == shuffleId && removed.add(entry));
     removed.forEach(this::remove);
   }
 
   /** Removes all entries. */
   void close() {
-    List<CachedOutput> all = List.copyOf(entries.values());
+    generation++;
+    List<Entry> all = List.copyOf(entries.values());
     entries.clear();
     all.forEach(this::remove);
-  }
-
-  /** Checksums at an offset of the file, in a block; begins to compute them if necessary. */
-  Sums sums(CachedOutput output, long blockStart, long blockEnd, long at) {
-    Sums sums = output.sums(blockStart, blockEnd, at);
-    if (sums == null) {
-      long start = ComputedChecksums.groupStart(blockStart, at);
-      sums = new Sums(output, start, ComputedChecksums.groupEnd(start, blockEnd));
-      output.sums().put(sums.key, sums);
-      work.load(output.disk(), sums);
-    }
-    return sums;
-  }
-
-  /** Computed checksums of the cells of a range. */
-  final class Sums extends CacheEntry {
-    private final CachedOutput output;
-    private final long start;
-    private final long end;
-    private final CachedOutput.RangeKey key;
-    private long[] values;
-
-    Sums(CachedOutput output, long start, long end) {
-      this.output = output;
-      this.start = start;
-      this.end = end;
-      this.key = new CachedOutput.RangeKey().set(start, end - start);
-    }
-
-    long start() {
-      return start;
-    }
-
-    long[] values() {
-      return values;
-    }
-
-    @Override
-    void load() throws IOException {
-      values = ComputedChecksums.compute(output.mapOutput(), start, end, checksumKind);
-    }
-
-    @Override
-    boolean onLoaded(Exception failure, long nowNs) {
-      if (failure != null) {
-        LOG.trace("Block cannot be read; the reader uses TCP", failure);
-        return false;
-      }
-      addPartitions(output, values.length);
-      return true;
-    }
-
-    @Override
-    void onDropped() {
-      output.sums().remove(key);
-    }
   }
 
   /** Key of a map output; changed only while it is not in the map. */
@@ -217,7 +230,7 @@ final class IndexCache {
 
     @Override
     public int hashCode() {
-      return Long.hashCode(mapId) * 31 + shuffleId;
+      return (Long.hashCode(mapId) * 31 + shuffleId) * 31 + owner;
     }
   }
 }

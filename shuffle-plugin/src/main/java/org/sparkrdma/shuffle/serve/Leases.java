@@ -34,10 +34,10 @@ final class Leases {
   private final Map<Long, ReaderAccount> accounts = new HashMap<>();
   private long lastId;
 
-  /** The right of one peer to READ the ranges of one answer. */
+  /** The right of one peer to READ the memory of one answer. */
   static final class Lease {
     private final long connection;
-    private final ArrayList<CachedRange> ranges = new ArrayList<>();
+    private final ArrayList<Leased> memory = new ArrayList<>();
     private Long id;
     private long deadlineNs;
     private LeakRecord leakRecord;
@@ -61,12 +61,18 @@ final class Leases {
     }
 
     boolean isEmpty() {
-      return ranges.isEmpty();
+      return memory.isEmpty();
     }
 
-    void hold(CachedRange range) {
-      if (range.hold(this)) {
-        ranges.add(range);
+    void hold(FileWindow window) {
+      if (window.hold(this)) {
+        memory.add(window);
+      }
+    }
+
+    void hold(BlockLoad load) {
+      if (load.hold(this)) {
+        memory.add(load);
       }
     }
 
@@ -77,12 +83,12 @@ final class Leases {
       leakRecord = LeakRecord.acquire("lease");
     }
 
-    /** Holds its ranges no more. */
+    /** Holds its memory no more. */
     void end(long nowNs) {
-      for (CachedRange range : ranges) {
-        range.release(nowNs);
+      for (Leased one : memory) {
+        one.release(nowNs);
       }
-      ranges.clear();
+      memory.clear();
       if (leakRecord != null) {
         leakRecord.release();
         leakRecord = null;
@@ -178,6 +184,12 @@ final class Leases {
       holder.open--;
       holder.expired.add(lease);
     }
+  }
+
+  /** Whether a peer holds memory. */
+  boolean holdsMemory(long connection) {
+    ReaderAccount holder = accounts.get(connection);
+    return holder != null && holder.open + holder.expired.size() > 0;
   }
 
   /** Whether a lease of a peer has expired. */

@@ -4,52 +4,108 @@ package org.sparkrdma.shuffle.serve;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * A LOCATE that the {@link BlockServer} is answering, and what it holds until then: the lease of
- * its answer, and the entries that it needs. A LOCATE that waits for a disk holds no buffer for its
- * answer.
+ * A LOCATE that the {@link BlockServer} is answering: its loads, what they have found, and the
+ * lease of its answer. While it waits it holds no buffer for its answer.
  *
  * <pre>
- *  ARRIVED ──► WAITING ──► RESUMED     whatever its state, it may be answered or dropped
- *                 waits for loads; resumed when nothing loads any more, or at its deadline
+ *  ARRIVED ──► LOADING ──► RESUMED ──► ENDED     answered or dropped, whatever its state
+ *                 │ ▲
+ *                 ▼ │
+ *              NO_MEMORY                         waits until others release memory
  * </pre>
  *
  * <p>The server calls exactly one of {@link #answered} and {@link #malformed}, and nothing after
- * {@link BlockServer#onConnectionGone}. Confined to the agent.
+ * {@link BlockServer#onConnectionGone}. Confined to the agent, but for what its loads read of the
+ * request.
  */
 public abstract class OpenLocate {
-  private enum State {
+  /** Its progress. */
+  enum State {
     ARRIVED,
-    WAITING,
-    RESUMED
+    /** Loads are not finished. */
+    LOADING,
+    /** Nothing has loaded for lack of memory. */
+    NO_MEMORY,
+    /** To be answered with what there is. */
+    RESUMED,
+    ENDED
   }
 
   private static final long NS_PER_MS = 1_000_000;
 
+  /** What is known of a block that could not be answered at once. */
+  static final class Block {
+    /** Null until it is known. */
+    MapOutput map;
+
+    /** Why it must be fetched by TCP; null when it need not. */
+    Located.Kind refusal;
+
+    /** There was no memory for it. */
+    boolean lacksMemory;
+
+    /** Its copies, in the order of their offsets. */
+    BlockLoad.Copy first;
+
+    void add(BlockLoad.Copy copies) {
+      BlockLoad.Copy copy = copies;
+      while (copy != null) {
+        BlockLoad.Copy next = copy.next;
+        insert(copy);
+        copy = next;
+      }
+    }
+
+    private void insert(BlockLoad.Copy copy) {
+      if (first == null || copy.at < first.at) {
+        copy.next = first;
+        first = copy;
+        return;
+      }
+      BlockLoad.Copy before = first;
+      while (before.next != null && before.next.at < copy.at) {
+        before = before.next;
+      }
+      copy.next = before.next;
+      before.next = copy;
+    }
+  }
+
   private final long connection;
+  private final long reader;
   private final ByteBuffer message;
   private final long arrivedNs;
   private State state = State.ARRIVED;
   private ByteBuffer answer;
   private Locate request;
   private long deadlineNs;
+  private long waitsSinceNs;
   private Leases.Lease lease;
-  private List<CacheEntry> kept = List.of();
+  private CopyMemory.Share share;
+  private Block[] blocks;
+  private final List<BlockLoad> loads = new ArrayList<>(0);
   private int loading;
-  private long wantedBytes;
+  private long plannedBytes;
+  private boolean hasResults;
+  private boolean lacksMemory;
 
   /** The lease of the answer that was written before it waited. */
   private Leases.Lease earlierLease;
 
   /**
    * @param connection number of its connection, which owns its leases
+   * @param reader the identity that the reader has proven
    * @param message that was received; not used again before the answer
    * @param arrivedNs time at which it was received, as that of the clock
    */
-  protected OpenLocate(long connection, ByteBuffer message, long arrivedNs) {
+  protected OpenLocate(long connection, long reader, ByteBuffer message, long arrivedNs) {
     this.connection = connection;
+    this.reader = reader;
     this.message = message;
     this.arrivedNs = arrivedNs;
   }
@@ -59,7 +115,7 @@ public abstract class OpenLocate {
     answer = buffer;
   }
 
-  /** It waits for a disk: the buffer for the answer is free. */
+  /** It waits: the buffer for the answer is free. */
   protected abstract void suspended();
 
   /** It can be answered: it must be given to {@link BlockServer#locate} again, with a buffer. */
@@ -73,6 +129,10 @@ public abstract class OpenLocate {
 
   final long connection() {
     return connection;
+  }
+
+  final long reader() {
+    return reader;
   }
 
   /** The message that was received. */
@@ -101,46 +161,133 @@ public abstract class OpenLocate {
     return deadlineNs;
   }
 
-  /** Whether the server has it for the first time. */
-  final boolean isNew() {
-    return state == State.ARRIVED;
+  final State state() {
+    return state;
   }
 
-  /** Whether it waits for loads. */
-  final boolean isWaiting() {
-    return state == State.WAITING;
+  final boolean is(State one) {
+    return state == one;
   }
 
-  /** Waits until it is resumed. */
-  final void suspend() {
-    state = State.WAITING;
-    suspended();
+  /** What was found of a block; null when nothing was loaded for it. */
+  final Block found(int block) {
+    return blocks == null ? null : blocks[block];
   }
 
-  /** Nothing that it waits for loads any more, or its time is over. */
-  final void resume() {
-    state = State.RESUMED;
-    loading = 0;
-    resumed();
+  /** The same; made if necessary. */
+  final Block block(int index) {
+    if (blocks == null) {
+      blocks = new Block[request.blockCount()];
+    }
+    if (blocks[index] == null) {
+      blocks[index] = new Block();
+    }
+    return blocks[index];
   }
 
-  /** Holds the ranges of the answer that is being written. */
-  final Leases.Lease lease() {
-    return lease;
+  /** The share of its reader; null before its first load. */
+  final CopyMemory.Share share() {
+    return share;
   }
 
-  /** Number of loads that it waits for, one for each block that needs it. */
+  final void setShare(CopyMemory.Share newShare) {
+    share = newShare;
+  }
+
+  /** Bytes that it has or loads; a new try to load begins with none. */
+  final long plannedBytes() {
+    return plannedBytes;
+  }
+
+  final void addPlanned(long lengthBytes) {
+    plannedBytes += lengthBytes;
+  }
+
+  /** Whether the answer has something to say already. */
+  final boolean hasResults() {
+    return hasResults;
+  }
+
+  final void setHasResults() {
+    hasResults = true;
+  }
+
+  /** A block must be fetched by TCP. */
+  final void refuse(int block, Located.Kind why) {
+    block(block).refusal = why;
+    hasResults = true;
+  }
+
+  /** There is no memory for a block. */
+  final void lackMemory(int block) {
+    block(block).lacksMemory = true;
+    lacksMemory = true;
+  }
+
+  /** Whether there was no memory for one of its blocks. */
+  final boolean lacksMemory() {
+    return lacksMemory;
+  }
+
+  /** Number of loads and windows that it waits for. */
   final int loading() {
     return loading;
   }
 
-  /** Length of the ranges that the answer has or waits for. */
-  final long wantedBytes() {
-    return wantedBytes;
+  /** It waits for a load, or a window. */
+  final void onBegun() {
+    loading++;
   }
 
-  final void addWanted(long lengthBytes) {
-    wantedBytes += lengthBytes;
+  final void add(BlockLoad load) {
+    loads.add(load);
+    loading++;
+  }
+
+  /** What it waited for has ended. */
+  final void onLoaded() {
+    loading--;
+  }
+
+  /** Waits until its loads end or it is resumed. The buffer for the answer is free from now on. */
+  final void suspend() {
+    state = State.LOADING;
+    suspended();
+  }
+
+  /** Waits for memory. */
+  final void waitForMemory(long nowNs) {
+    if (state != State.NO_MEMORY && waitsSinceNs == 0) {
+      waitsSinceNs = nowNs;
+    }
+    state = State.NO_MEMORY;
+  }
+
+  /** Time at which it began to wait for memory. */
+  final long waitsSinceNs() {
+    return waitsSinceNs;
+  }
+
+  /** There may be memory: it loads again what has not loaded for lack of it. */
+  final void retry() {
+    state = State.LOADING;
+    plannedBytes = 0;
+    for (Block block : blocks) {
+      if (block != null) {
+        block.lacksMemory = false;
+      }
+    }
+  }
+
+  /** It is to be answered with what there is. */
+  final void resume() {
+    state = State.RESUMED;
+    resumed();
+  }
+
+  /** Holds the memory of the answer that is being written. */
+  final Leases.Lease lease() {
+    return lease;
   }
 
   /** Begins to write the answer, perhaps for the second time. */
@@ -150,60 +297,29 @@ public abstract class OpenLocate {
   }
 
   /**
-   * Keeps an entry until the answer, loaded or not: also a failed one is not loaded again.
-   *
-   * @param block needs it
-   * @param wanted length of what the answer has of it
+   * The answer is written: only its lease remains. What an earlier one has held is released after
+   * the lease holds it, so that it stays.
    */
-  final void keep(CacheEntry entry, int block, long wanted) {
-    wantedBytes += wanted;
-    if (kept.isEmpty()) {
-      kept = new ArrayList<>();
-    }
-    if (entry.hold(kept)) {
-      kept.add(entry);
-    }
-    if (entry.isLoading()) {
-      entry.addWaiter(this, block, wanted);
-      loading++;
-    }
-  }
-
-  /** Whether a map output that it keeps was removed with its shuffle: others stay cached. */
-  final boolean keepsRemoved() {
-    return kept.stream().anyMatch(entry -> entry instanceof CachedOutput of && of.isRemoved());
-  }
-
-  /** An entry that it waits for has loaded; if that has failed, the answer has nothing of it. */
-  final void onLoaded(CacheEntry entry, long wanted) {
-    loading -= isWaiting() ? 1 : 0;
-    wantedBytes -= entry.isFailed() ? wanted : 0;
-  }
-
-  /**
-   * The answer is written: only its lease remains. What it has held before is released after the
-   * lease holds it, so that it stays cached.
-   */
-  final void endWait(long nowNs) {
+  final void end(long nowNs) {
+    state = State.ENDED;
     if (earlierLease != null) {
       earlierLease.end(nowNs);
       earlierLease = null;
     }
-    for (CacheEntry entry : kept) {
-      entry.removeWaiter(this);
-      entry.release(nowNs);
+    for (BlockLoad load : loads) {
+      if (load.hasEnded()) {
+        load.releaseUnheld();
+      } else {
+        load.cancel();
+      }
     }
-    if (!kept.isEmpty()) {
-      // An entry remembers the list that has held it last.
-      kept.clear();
-      kept = List.of();
-    }
+    loads.clear();
+    blocks = null;
   }
 
   /** Its connection has ended: it waits for nothing and holds nothing any more. */
   final void drop(long nowNs) {
-    state = State.RESUMED;
     beginAnswer();
-    endWait(nowNs);
+    end(nowNs);
   }
 }

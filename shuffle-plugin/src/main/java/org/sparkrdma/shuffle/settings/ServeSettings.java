@@ -14,10 +14,8 @@ import org.sparkrdma.verbs.device.TransportType;
  *
  * @param mode which ways of serving are allowed
  * @param windowBytes length of registered file windows, a power of two
- * @param copyBytes length of a copy in the copy pool
- * @param copies maximum number of copies in the copy pool; 0 for none
+ * @param chunkBytes length of the chunks into which memory of copies is cut
  * @param lease how long a reader may READ the memory of a lease
- * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
  * @param connectionLeases maximum number of leases of one connection
  * @param idle how long unused memory stays registered
  * @param computeSums whether the server computes checksums where no usable ones were recorded
@@ -25,25 +23,23 @@ import org.sparkrdma.verbs.device.TransportType;
 public record ServeSettings(
     Mode mode,
     int windowBytes,
-    int copyBytes,
-    int copies,
+    int chunkBytes,
     Duration lease,
-    int indexCacheEntries,
     int connectionLeases,
     Duration idle,
     boolean computeSums) {
 
   /** Ways of serving. */
   public enum Mode {
-    /** Registered windows; copies when a window cannot be registered. */
+    /** Copies at once, and registered windows beside them where these cost less. */
     AUTO,
-    /** Registered windows only. */
+    /** Registered windows only, but for blocks whose checksums the server computes. */
     WINDOW,
     /** Copies only. */
     COPY,
     /**
      * Windows that are not pinned: the device pages on demand. Copies when a window cannot be
-     * registered; as {@link #AUTO} on a device that does not page on demand.
+     * registered; the same as {@link #AUTO} on a device that does not page on demand.
      */
     ODP
   }
@@ -66,7 +62,6 @@ public record ServeSettings(
    */
   public boolean mayCopyInsteadOfPinning(Device device) {
     return mode != Mode.WINDOW
-        && copies > 0
         && device.info().transport() != TransportType.LOOPBACK
         && !pagesOnDemand(device);
   }

@@ -37,17 +37,12 @@ public final class ShuffleSettings {
 
   private static final int MAX_ATTEMPTS = 32;
 
-  /** Length of the chunks into which receive memory is cut. */
+  /** Length of the chunks into which receive memory and that of copies are cut. */
   private static final int CHUNK_BYTES = 256 << 10;
 
   /** Length of the windows in which map-output files are registered. */
   private static final int WINDOW_BYTES = 16 << 20;
 
-  /** Length of a copy. */
-  private static final int COPY_BYTES = 1 << 20;
-
-  private static final int COPIES = 32;
-  private static final int MAX_INDEXES = 4_096;
   private static final int MAX_PEER_LEASES = 1_024;
 
   /** First quarantine of a peer. */
@@ -310,10 +305,8 @@ public final class ShuffleSettings {
     return new ServeSettings(
         ServeSettings.Mode.valueOf(text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
         WINDOW_BYTES,
-        COPY_BYTES,
-        COPIES,
+        CHUNK_BYTES,
         lease.compareTo(request.plus(LEASE_MARGIN)) > 0 ? lease : request.plus(LEASE_MARGIN),
-        MAX_INDEXES,
         MAX_PEER_LEASES,
         duration(ShuffleSetting.IDLE_TIMEOUT),
         flag(ShuffleSetting.VERIFY));

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.PartitionRange;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
 
@@ -31,9 +32,10 @@ final class StandInOutputs implements MapOutputs {
   }
 
   @Override
-  public MapOutput openOf(int owner, int shuffleId, long mapId) throws IOException {
+  public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range)
+      throws IOException {
     if (owner == Locate.OWN) {
-      return open(shuffleId, mapId);
+      return own.openRange(owner, shuffleId, mapId, range);
     }
     OwnerDirectories others;
     try {
@@ -49,7 +51,8 @@ final class StandInOutputs implements MapOutputs {
         others.names().toArray(String[]::new),
         data -> own.directories().get(others.disk(data)),
         shuffleId,
-        mapId);
+        mapId,
+        range);
   }
 
   @Override

@@ -40,6 +40,7 @@ final class Handshake {
   private ConnectionBinding binding;
   private byte[] request;
   private byte[] reply;
+  private long peerIncarnation;
 
   private Handshake(Endpoint callee, byte[] secret, long callerIncarnation) {
     this.calleeKey = Hmac.proofKey(callee.token(), secret);
@@ -55,6 +56,11 @@ final class Handshake {
   /** Handshake of a connection that a peer initiates; the incarnation of the peer is unknown. */
   static Handshake ofResponder(Identity self) {
     return new Handshake(self.endpoint(), self.secret(), 0);
+  }
+
+  /** Responder: the incarnation of the initiator, once that is proven. */
+  long peerIncarnation() {
+    return peerIncarnation;
   }
 
   /** Whether the other end has proven that it belongs to the application. */
@@ -163,6 +169,7 @@ final class Handshake {
       throw new MalformedMessageException("CONFIRM without a valid proof");
     }
     move(State.REPLIED, State.PROVEN);
+    peerIncarnation = ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).getLong(16);
   }
 
   private static byte[] bytes(ByteBuffer message, int lengthBytes) {

@@ -28,6 +28,10 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   private static final int MAX_BUFFERS_PER_PEER = 8;
 
   private static final int MIN_MESSAGES = 16;
+
+  /** Chunks of copies: one for each of the readers that share them. */
+  private static final long MIN_COPIES = 4;
+
   private static final int REGION_BYTES = 4 << 20;
 
   /** Part of the budget that receive memory leaves to others. */
@@ -41,8 +45,7 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   public void require(ServeSettings serve) throws VerbsException {
     boolean sends = limitBytes >= MIN_MESSAGES * MessageBuffers.MESSAGE_BYTES;
     boolean reads = receiveBytes() >= 2L * settings.chunkBytes();
-    boolean serves =
-        serve.mode() != ServeSettings.Mode.COPY || limitBytes >= 4L * serve.copyBytes();
+    boolean serves = limitBytes - receiveKeptBytes() >= MIN_COPIES * serve.chunkBytes();
     if (sends && reads && serves) {
       return;
     }
@@ -74,6 +77,11 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
   /** Maximum receive memory. */
   long receiveBytes() {
     return Math.min(settings.poolBytes(), limitBytes - limitBytes / SERVE_PART);
+  }
+
+  /** Receive memory that leases of slow peers leave to this executor's readers. */
+  long receiveKeptBytes() {
+    return receiveBytes() / 2;
   }
 
   /** Maximum bytes of posted READs; the longest READ is one chunk. */

@@ -158,8 +158,7 @@ public final class RdmaTransport implements StartedTransport {
     made.push(limit -> receivePool.close());
     ReceiveMemory receiveMemory = new ReceiveMemory(receivePool, env.counters());
     made.push(limit -> receiveMemory.closeOpenChunk());
-    // Leases of slow peers leave half of the pool's maximum to this executor's readers.
-    env.budget().reserve(plan.receiveBytes() / 2);
+    env.budget().reserve(plan.receiveKeptBytes());
     MessageBuffers messageBuffers = new MessageBuffers(on, plan.maxBuffers());
     made.push(limit -> messageBuffers.close());
     CompletionChannel channel = device.createCompletionChannel();

@@ -255,7 +255,7 @@ final class ServeConnection extends RdmaConnection {
     private RegisteredChunk answerChunk;
 
     Call(int buffer, ByteBuffer message, long arrivedNs) {
-      super(number, message, arrivedNs);
+      super(number, handshake.peerIncarnation(), message, arrivedNs);
       this.buffer = buffer;
     }
 

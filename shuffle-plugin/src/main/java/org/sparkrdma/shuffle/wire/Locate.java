@@ -30,11 +30,12 @@ import java.util.regex.Pattern;
  *
  * <p>With the flag set the server computes the block's checksums instead of sending the recorded
  * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
- * The time-out is how long the reader waits for the answer. The owner is {@link #OWN}, or the
- * executor that has written the map outputs and has ended, see {@link #owner(String)}: the server
- * reads them where the shuffle service says. All fields little-endian. Answered by one {@link
- * Located}, whose lengths and ranges its decoder checks, and whose blocks the reader checks against
- * this request ({@code LocateExchange}).
+ * The time-out is how long the reader waits for the answer, whatever the lease's own time. The
+ * server answers at half of it with what is ready. The owner is {@link #OWN}, or the executor that
+ * has written the map outputs and has ended, see {@link #owner(String)}: the server reads them
+ * where the shuffle service says. All fields little-endian. Answered by one {@link Located}, whose
+ * lengths and ranges its decoder checks, and whose blocks the reader checks against this request
+ * ({@code LocateExchange}).
  */
 public final class Locate {
   /** Bytes before the leases. */

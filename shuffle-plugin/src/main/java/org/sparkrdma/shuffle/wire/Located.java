@@ -51,10 +51,8 @@ public final class Located {
   /** Bytes of one sum. */
   public static final int SUM_BYTES = 16;
 
-  /**
-   * An answer that has located so many bytes is full: enough for a request of Spark's usual size.
-   */
-  public static final long MAX_LOCATED_BYTES = 64L << 20;
+  /** An answer that has located so many bytes is full: more would only hold memory for longer. */
+  public static final long MAX_LOCATED_BYTES = 16L << 20;
 
   /** {@link Decoder#checksumKind()} when there are no sums; 1 is ADLER32, 2 CRC32, 3 CRC32C. */
   public static final int NO_CHECKSUM = 0;

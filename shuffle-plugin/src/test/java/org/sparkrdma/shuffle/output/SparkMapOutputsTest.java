@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
 import scala.Tuple2;
@@ -90,6 +91,34 @@ class SparkMapOutputsTest {
       }
       assertThat(output.lengthBytes()).isEqualTo(Files.size(output.dataFile())).isPositive();
     }
+  }
+
+  @Test
+  void shouldReadARangeOfAnIndexThatIsTooLongToBeReadAsAWhole() throws IOException {
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
+    MapOutput whole = outputs.open(SHUFFLE, MAP);
+    for (int first = 0; first < PARTITIONS; first++) {
+      for (int end = first + 1; end <= PARTITIONS; end++) {
+        MapOutput part =
+            outputs.openRange(
+                Locate.OWN, SHUFFLE, MAP, new PartitionRange(first, end, PARTITIONS - 1));
+        assertThat(part.isWhole()).isEqualTo(end - first == PARTITIONS);
+        assertThat(part.partitions()).isEqualTo(PARTITIONS);
+        assertThat(part.hasSums()).isTrue();
+        for (int i = first; i < end; i++) {
+          assertThat(part.offset(i)).isEqualTo(whole.offset(i));
+          assertThat(part.offset(i + 1)).isEqualTo(whole.offset(i + 1));
+          assertThat(part.sum(i)).isEqualTo(whole.sum(i));
+        }
+      }
+    }
+    assertThat(outputs.openRange(Locate.OWN, SHUFFLE, MAP, new PartitionRange(2, 3, PARTITIONS)))
+        .matches(MapOutput::isWhole);
+    assertThatThrownBy(
+            () ->
+                outputs.openRange(
+                    Locate.OWN, SHUFFLE, MAP, new PartitionRange(0, PARTITIONS + 1, 1)))
+        .isInstanceOf(IOException.class);
   }
 
   /** An Error on a thread of a disk would end the executor. */
@@ -185,7 +214,7 @@ class SparkMapOutputsTest {
         new SparkMapOutputs(resolver, List.of(local, mine), conf, true, missing);
     String[] names = {others.toString()};
 
-    MapOutput output = outputs.openIn(names, data -> mine, SHUFFLE, MAP);
+    MapOutput output = outputs.openIn(names, data -> mine, SHUFFLE, MAP, PartitionRange.WHOLE);
 
     assertThat(output.dataFile()).startsWith(others);
     assertThat(output.hasSums()).isTrue();
@@ -193,7 +222,7 @@ class SparkMapOutputsTest {
     assertThat(outputs.dataDisk(output)).as("that of the own directory on its mount").isEqualTo(1);
     assertThat(output.isIn(List.of(mine))).as("with its rule").isTrue();
     assertThat(output.isIn(List.of(local))).isFalse();
-    assertThat(outputs.openIn(names, data -> mine, 99, MAP)).isNull();
+    assertThat(outputs.openIn(names, data -> mine, 99, MAP, PartitionRange.WHOLE)).isNull();
   }
 
   @Test

@@ -9,11 +9,14 @@ import java.util.Queue;
 
 /** Workers without threads: the test runs their jobs. */
 final class HandWorkers implements DiskWork.Workers {
-  /** Their jobs; the last are for no disk. */
+  /** Their jobs; after those of the disks come registrations, the last are for no disk. */
   private final List<Queue<Runnable>> disks = new ArrayList<>();
 
+  private final int count;
+
   HandWorkers(int count) {
-    for (int i = 0; i <= count; i++) {
+    this.count = count;
+    for (int i = 0; i <= 2 * count; i++) {
       disks.add(new ArrayDeque<>());
     }
   }
@@ -27,6 +30,11 @@ final class HandWorkers implements DiskWork.Workers {
   }
 
   @Override
+  public void register(int disk, Runnable job) {
+    disks.get(count + disk).add(job);
+  }
+
+  @Override
   public void execute(Runnable job) {
     execute(disks.size() - 1, job);
   }
@@ -34,6 +42,16 @@ final class HandWorkers implements DiskWork.Workers {
   /** Number of jobs that wait for a disk. */
   int waiting(int disk) {
     return disks.get(disk).size();
+  }
+
+  /** Number of registrations that wait for a disk. */
+  int registrations(int disk) {
+    return disks.get(count + disk).size();
+  }
+
+  /** Runs the registrations of a disk. */
+  void register(int disk) {
+    runAll(disks.get(count + disk));
   }
 
   /** Runs the next job of a disk. */

@@ -10,7 +10,7 @@ public final class VirtualBlockServer {
   private final BlockServer server;
 
   public VirtualBlockServer(ServerParameters parameters) {
-    server = new BlockServer(parameters, workers, new SystemFiles(Path.of("/")));
+    server = new BlockServer(parameters, workers, new SystemFiles(Path.of("/")), null);
   }
 
   public BlockServer server() {

@@ -271,9 +271,7 @@ final class TestExecutor implements AutoCloseable {
         options.mode,
         1 << 20,
         256 << 10,
-        16,
         options.lease,
-        100,
         options.connectionLeases,
         options.idleTimeout,
         options.verify);

@@ -38,6 +38,7 @@ public final class TestOutputs implements MapOutputs {
   private long blockedMapId = -1;
   private CountDownLatch blocked;
   private int opened;
+  private Runnable duringOpen = () -> {};
 
   private record Task(int shuffleId, long mapId) {}
 
@@ -178,8 +179,19 @@ public final class TestOutputs implements MapOutputs {
     return blocked;
   }
 
+  /** Runs this while the next map output is opened. */
+  public synchronized void duringNextOpen(Runnable during) {
+    duringOpen = during;
+  }
+
   @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
+    Runnable during;
+    synchronized (this) {
+      during = duringOpen;
+      duringOpen = () -> {};
+    }
+    during.run();
     CountDownLatch waitFor;
     synchronized (this) {
       waitFor = mapId == blockedMapId ? blocked : new CountDownLatch(0);

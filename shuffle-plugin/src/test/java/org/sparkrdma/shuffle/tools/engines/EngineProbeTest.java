@@ -47,8 +47,7 @@ class EngineProbeTest {
   @Test
   void shouldNotUseADeviceWithTooLittleMemoryForAnExecutor() {
     String prefix = "spark.shuffle.rdma.";
-    Map<String, String> little =
-        Map.of(ENGINE, "soft", prefix + "serve", "copy", prefix + "pinned.max", "2m");
+    Map<String, String> little = Map.of(ENGINE, "soft", prefix + "pinned.max", "1m");
     Probe probe = probe(little, List.of());
     assertThat(probe.usable()).isFalse();
     assertThat(probe.reasons().toString()).contains("is too little: raise " + prefix);

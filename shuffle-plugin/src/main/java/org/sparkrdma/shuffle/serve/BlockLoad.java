@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Checksum;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.PartitionRange;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.verbs.RemoteRegion;
+
+/**
+ * One job of a disk for a LOCATE: reads the indexes that it lacks, and copies its blocks, up to
+ * {@link #MAX_BYTES}, into chunks that it takes when it begins. So a job that waits holds nothing,
+ * and a disk that hangs holds no more than its threads have begun.
+ *
+ * <p>{@link #run} on a thread of the disk, then all else on the agent. The lease of the answer
+ * holds the chunks; without one they are released at once.
+ */
+final class BlockLoad implements Leased {
+  /** The most blocks of a job. */
+  static final int MAX_BLOCKS = 16;
+
+  /** A load that has copied so many bytes begins no more of them, unless it knew them before. */
+  static final int MAX_BYTES = 1 << 20;
+
+  /** A checksum is computed for each cell of a block; it fits into a chunk of any size in use. */
+  private static final int CELL_BYTES = 256 << 10;
+
+  private static final Logger LOG = LoggerFactory.getLogger(BlockLoad.class);
+
+  /** What is common to the loads of a server. */
+  record Context(
+      MapOutputs source,
+      CopyMemory memory,
+      DiskWork work,
+      int chunkBytes,
+      int checksumKind,
+      boolean computeSums) {
+    /** Whether the checksums of a block are computed from the bytes that are served. */
+    boolean computes(boolean freshSums, MapOutput map) {
+      return computeSums && (freshSums || map.needsSums());
+    }
+
+    int cellBytes() {
+      return Math.min(CELL_BYTES, chunkBytes);
+    }
+  }
+
+  /** How the load of a block has ended. */
+  enum Outcome {
+    /** Nothing of it has loaded yet, or more must. */
+    OPEN,
+    /** Its bytes are copied, as far as it had to. */
+    COPIED,
+    /** There was no memory for it, or its reader holds its share. */
+    NO_MEMORY,
+    /** It cannot be found or read. */
+    UNKNOWN
+  }
+
+  /**
+   * A block, or a part of one. It has all that it needs of the LOCATE, whose message may be
+   * overwritten when it is answered before a disk is.
+   */
+  static final class Part {
+    final int block;
+    final int owner;
+    final int shuffleId;
+    final long mapId;
+    private final int first;
+    private final int end;
+    private final boolean freshSums;
+
+    /** Null until it is known. */
+    MapOutput map;
+
+    /** Whether {@link #map} was read by this load. */
+    boolean isNew;
+
+    /** Where it begins, and its maximum end, from the beginning of the block. */
+    long from;
+
+    final long to;
+    Outcome outcome = Outcome.OPEN;
+    Copy copies;
+    private Copy last;
+
+    Part(Locate request, int block, MapOutput map, long from, long to) {
+      this.block = block;
+      this.owner = request.owner();
+      this.shuffleId = request.shuffleId(block);
+      this.mapId = request.mapId(block);
+      this.first = request.startReduceId(block);
+      this.end = request.endReduceId(block);
+      this.freshSums = request.freshSums(block);
+      this.map = map;
+      this.from = from;
+      this.to = to;
+    }
+
+    private void add(Copy copy) {
+      if (last == null) {
+        copies = copy;
+      } else {
+        last.next = copy;
+      }
+      last = copy;
+    }
+  }
+
+  /** A range of a data file in a chunk. */
+  static final class Copy {
+    final BlockLoad load;
+    final long address;
+    final long remoteKey;
+
+    /** Offset in the file. */
+    final long at;
+
+    final int lengthBytes;
+
+    /** Computed checksum; 0 where those of the map output are used. */
+    final long sum;
+
+    /** The next one of the block. */
+    Copy next;
+
+    Copy(BlockLoad load, long address, long remoteKey, long at, int lengthBytes, long sum) {
+      this.load = load;
+      this.address = address;
+      this.remoteKey = remoteKey;
+      this.at = at;
+      this.lengthBytes = lengthBytes;
+      this.sum = sum;
+    }
+  }
+
+  private final Context context;
+  private final OpenLocate locate;
+  private final CopyMemory.Share share;
+  private final int disk;
+  private final boolean copies;
+  private final int maxWhole;
+
+  /** Generation of the index cache when it began. */
+  private final long generation;
+
+  private final List<Part> parts = new ArrayList<>(MAX_BLOCKS);
+  private final List<RegisteredChunk> chunks = new ArrayList<>();
+
+  /** Known bytes of its parts. */
+  private long knownBytes;
+
+  private RemoteRegion remote;
+  private int used;
+  private long copiedBytes;
+
+  /** Those whose number was not known before. */
+  private long newBytes;
+
+  private int reads;
+  private long readNs;
+  private Object holder;
+  private int holds;
+  private boolean ended;
+  private volatile boolean cancelled;
+
+  /**
+   * @param disk on whose thread it runs
+   * @param copies whether it copies blocks whose index it reads
+   * @param maxWhole indexes of so many partitions are read as a whole
+   */
+  BlockLoad(
+      Context context,
+      OpenLocate locate,
+      CopyMemory.Share share,
+      int disk,
+      boolean copies,
+      int maxWhole,
+      long generation) {
+    this.context = context;
+    this.locate = locate;
+    this.share = share;
+    this.disk = disk;
+    this.copies = copies;
+    this.maxWhole = maxWhole;
+    this.generation = generation;
+  }
+
+  OpenLocate locate() {
+    return locate;
+  }
+
+  int disk() {
+    return disk;
+  }
+
+  long generation() {
+    return generation;
+  }
+
+  List<Part> parts() {
+    return parts;
+  }
+
+  /** Number of reads that have copied bytes. */
+  int reads() {
+    return reads;
+  }
+
+  /** How long these took. */
+  long readNs() {
+    return readNs;
+  }
+
+  long copiedBytes() {
+    return copiedBytes;
+  }
+
+  /** Bytes of blocks whose length was not known before. */
+  long newBytes() {
+    return newBytes;
+  }
+
+  boolean isFull() {
+    return parts.size() == MAX_BLOCKS || knownBytes >= MAX_BYTES;
+  }
+
+  /** Adds a block, or a part of one whose map output is known. */
+  void add(Part part) {
+    parts.add(part);
+    knownBytes += part.map == null ? 0 : part.to - part.from;
+  }
+
+  /** Nobody needs it any more: it need not run. */
+  void cancel() {
+    cancelled = true;
+  }
+
+  /** The agent has its result. */
+  void onEnded() {
+    ended = true;
+  }
+
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /** On a thread of the disk. */
+  void run() {
+    for (Part part : parts) {
+      if (cancelled) {
+        return;
+      }
+      try {
+        load(part);
+      } catch (IOException | RuntimeException e) {
+        LOG.debug("Block cannot be read; the reader uses TCP", e);
+        part.outcome = Outcome.UNKNOWN;
+      }
+      context.work.onProgress(disk);
+    }
+  }
+
+  private void load(Part part) throws IOException {
+    if (part.map == null) {
+      part.map =
+          context.source.openRange(
+              part.owner,
+              part.shuffleId,
+              part.mapId,
+              new PartitionRange(part.first, part.end, maxWhole));
+      part.isNew = true;
+    }
+    if (part.map == null || part.end > part.map.partitions()) {
+      part.outcome = Outcome.UNKNOWN;
+    } else if ((copies || !part.isNew) && context.source.dataDisk(part.map) == disk) {
+      copy(part, part.map.offset(part.first), part.map.offset(part.end));
+    }
+  }
+
+  private void copy(Part part, long start, long blockEnd) throws IOException {
+    boolean computes = context.computes(part.freshSums, part.map);
+    int cell = context.cellBytes();
+    long end = Math.min(blockEnd, part.to == Long.MAX_VALUE ? blockEnd : start + part.to);
+    if (computes && part.from % cell != 0) {
+      // Readers ask on at the end of an extent, which is that of a cell.
+      part.outcome = Outcome.UNKNOWN;
+      return;
+    }
+    long at = start + Math.min(part.from, blockEnd - start);
+    while (at < end && (copiedBytes < MAX_BYTES || !part.isNew)) {
+      int wanted = (int) Math.min(end - at, computes ? cell : MAX_BYTES);
+      if (!hasRoom(computes ? wanted : 1) && !tryTakeChunk()) {
+        part.outcome = Outcome.NO_MEMORY;
+        return;
+      }
+      int length = Math.min(wanted, context.chunkBytes - used);
+      RegisteredChunk chunk = chunks.get(chunks.size() - 1);
+      ByteBuffer target = chunk.slice(used, length);
+      long beganNs = context.work.nowNs();
+      part.map.read(at, target);
+      readNs += context.work.onProgress(disk) - beganNs;
+      reads++;
+      long sum = computes ? sum(target.flip()) : 0;
+      part.add(
+          new Copy(
+              this,
+              remote.address() + chunk.regionOffset() + used,
+              remote.remoteKey(),
+              at,
+              length,
+              sum));
+      used += length;
+      copiedBytes += length;
+      newBytes += part.isNew ? length : 0;
+      at += length;
+      part.from = at - start;
+    }
+    part.outcome = at >= end ? Outcome.COPIED : Outcome.OPEN;
+  }
+
+  private long sum(ByteBuffer bytes) {
+    Checksum checksum = ChecksumKind.newChecksum(context.checksumKind);
+    checksum.update(bytes);
+    return checksum.getValue();
+  }
+
+  private boolean hasRoom(int lengthBytes) {
+    return !chunks.isEmpty() && context.chunkBytes - used >= lengthBytes;
+  }
+
+  private boolean tryTakeChunk() {
+    RegisteredChunk chunk = context.memory.tryTake(share);
+    if (chunk == null) {
+      return false;
+    }
+    chunks.add(chunk);
+    remote = chunk.region().remote();
+    used = 0;
+    return true;
+  }
+
+  /** A lease holds its copies, once. */
+  boolean hold(Object lease) {
+    if (holder == lease) {
+      return false;
+    }
+    holder = lease;
+    holds++;
+    return true;
+  }
+
+  @Override
+  public void release(long nowNs) {
+    holds--;
+    releaseUnheld();
+  }
+
+  /** Releases its chunks, unless a lease holds them. */
+  void releaseUnheld() {
+    if (holds == 0) {
+      for (RegisteredChunk chunk : chunks) {
+        context.memory.release(chunk, share);
+      }
+      chunks.clear();
+    }
+  }
+}

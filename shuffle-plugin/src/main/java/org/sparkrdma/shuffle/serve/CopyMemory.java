@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkrdma.memory.OpenDevice;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.verbs.AccessFlag;
+
+/**
+ * Registered memory for copies of blocks, and how much of it each reader may hold: a quarter of
+ * what windows leave, so that one that releases nothing cannot stop the others. An answer owns its
+ * chunks until its lease ends; nothing is cached.
+ *
+ * <p>A load takes chunks on the thread of its disk; all else is confined to the agent.
+ */
+final class CopyMemory {
+  /** Approximate number of bytes registered at once, in whole chunks. */
+  private static final int REGION_BYTES = 4 << 20;
+
+  private static final int READERS_AT_LEAST = 4;
+
+  private final RegisteredPool pool;
+  private final long servingBytes;
+  private final int chunkBytes;
+  private final Map<Long, Share> shares = new HashMap<>();
+  private volatile long shareBytes;
+  private long windowBytes;
+
+  /** What a reader holds. Safe for any thread. */
+  static final class Share {
+    private final long reader;
+    private final AtomicLong bytes = new AtomicLong();
+
+    private Share(long reader) {
+      this.reader = reader;
+    }
+
+    /** Bytes of chunks that it holds. */
+    long bytes() {
+      return bytes.get();
+    }
+
+    /** The identity that the reader has proven. */
+    long reader() {
+      return reader;
+    }
+  }
+
+  /**
+   * @param device whose budget leaves its reserve to receive memory
+   * @param chunkBytes length of a chunk
+   */
+  CopyMemory(OpenDevice device, int chunkBytes) {
+    this.servingBytes = device.budget().limitBytes() - device.budget().reservedBytes();
+    this.chunkBytes = chunkBytes;
+    long regionBytes = Math.min(REGION_BYTES, servingBytes / READERS_AT_LEAST);
+    this.pool =
+        new RegisteredPool(
+            device,
+            EnumSet.of(AccessFlag.REMOTE_READ),
+            chunkBytes,
+            (int) Math.max(1, regionBytes / chunkBytes),
+            servingBytes);
+    setWindowBytes(0);
+  }
+
+  /** Maximum of memory that serves: windows in use and copies together. */
+  long servingBytes() {
+    return servingBytes;
+  }
+
+  /** Windows hold so many bytes. */
+  void setWindowBytes(long newWindowBytes) {
+    windowBytes = newWindowBytes;
+    long leftBytes = servingBytes - windowBytes;
+    shareBytes = Math.max(chunkBytes, leftBytes / READERS_AT_LEAST);
+    pool.limit(leftBytes);
+  }
+
+  /** Whether windows may hold so many bytes more without taking memory from copies. */
+  boolean leavesRoomFor(long lengthBytes) {
+    return windowBytes + lengthBytes <= servingBytes - servingBytes / READERS_AT_LEAST
+        && windowBytes + lengthBytes + pool.registeredBytes() <= servingBytes;
+  }
+
+  /** The share of a reader. */
+  Share shareOf(long reader) {
+    return shares.computeIfAbsent(reader, Share::new);
+  }
+
+  /** Forgets readers that hold nothing. */
+  void dropUnusedShares() {
+    shares.values().removeIf(share -> share.bytes() == 0);
+  }
+
+  /** Whether a reader could take a chunk now. */
+  boolean couldTake(Share share) {
+    return mayHold(share) && pool.availableBytes() > 0;
+  }
+
+  /** Any thread. */
+  private boolean mayHold(Share share) {
+    long held = share.bytes();
+    return held == 0 || held + chunkBytes <= shareBytes;
+  }
+
+  /**
+   * Takes a chunk. Any thread.
+   *
+   * @return null when there is none now, or the reader holds its share
+   */
+  RegisteredChunk tryTake(Share share) {
+    RegisteredChunk chunk = mayHold(share) ? pool.tryTake().orElse(null) : null;
+    if (chunk != null) {
+      share.bytes.addAndGet(chunkBytes);
+    }
+    return chunk;
+  }
+
+  /** Returns a chunk. */
+  void release(RegisteredChunk chunk, Share share) {
+    share.bytes.addAndGet(-chunkBytes);
+    chunk.release();
+  }
+
+  /** Deregisters regions that nobody has used since the last call; not on the agent. */
+  void trimUnused() {
+    pool.trimUnused();
+  }
+
+  /** Whether no reader could take a chunk now. */
+  boolean isExhausted() {
+    return pool.availableBytes() == 0;
+  }
+
+  /** Bytes of memory that nothing holds, about. */
+  long unusedBytes() {
+    return pool.registeredBytes() - (long) pool.chunksOut() * chunkBytes;
+  }
+
+  /** Deregisters regions of which nothing holds a chunk, of so many bytes; not on the agent. */
+  void closeUnused(long lengthBytes) {
+    pool.trimFree((int) Math.min(Integer.MAX_VALUE, lengthBytes / chunkBytes + 1));
+  }
+
+  /** After the end of all other use. */
+  void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * A range of a map output's data file that is registered for remote reading.
+ *
+ * <pre>
+ *  LOADING ──► IDLE ◄──► LEASED      evicted only when it is IDLE
+ *     │          └─────────┴──► CLOSED
+ *     └──────► CLOSED               it could not be registered
+ * </pre>
+ *
+ * <p>Confined to the agent, but for {@link #load} and {@link #close}.
+ */
+final class FileWindow implements Leased, DiskWork.Memory {
+  private enum State {
+    LOADING,
+    IDLE,
+    LEASED,
+    CLOSED
+  }
+
+  private final FileWindows windows;
+  private final IndexCache.Entry entry;
+  private final int index;
+  private final long offset;
+  private final int lengthBytes;
+
+  /** Null when it pages on demand. */
+  private final PinnedBudget.Grant grant;
+
+  /** LOCATEs that wait until it has loaded. */
+  private final List<OpenLocate> waiters = new ArrayList<>(0);
+
+  private State state = State.LOADING;
+  private MemoryRegion region;
+  private long address;
+  private long remoteKey;
+  private int leases;
+
+  /** The lease that has held it last, which holds it once. */
+  private Object lastLease;
+
+  private long idleSinceNs;
+
+  /** Neighbours in the list of idle windows. */
+  FileWindow older;
+
+  FileWindow newer;
+
+  private long loadNs;
+  private long closeNs;
+
+  FileWindow(
+      FileWindows windows,
+      IndexCache.Entry entry,
+      int index,
+      long offset,
+      int lengthBytes,
+      PinnedBudget.Grant grant) {
+    this.windows = windows;
+    this.entry = entry;
+    this.index = index;
+    this.offset = offset;
+    this.lengthBytes = lengthBytes;
+    this.grant = grant;
+  }
+
+  IndexCache.Entry entry() {
+    return entry;
+  }
+
+  int index() {
+    return index;
+  }
+
+  boolean isLoading() {
+    return state == State.LOADING;
+  }
+
+  boolean isIdle() {
+    return state == State.IDLE;
+  }
+
+  /** Whether it may be READ. */
+  boolean isReady() {
+    return state == State.IDLE || state == State.LEASED;
+  }
+
+  /** Offset of its first byte in the file. */
+  long offset() {
+    return offset;
+  }
+
+  int lengthBytes() {
+    return lengthBytes;
+  }
+
+  /** Offset of the byte after its last one in the file. */
+  long end() {
+    return offset + lengthBytes;
+  }
+
+  /** Address of its first byte as peers see it. */
+  long address() {
+    return address;
+  }
+
+  long remoteKey() {
+    return remoteKey;
+  }
+
+  long idleSinceNs() {
+    return idleSinceNs;
+  }
+
+  /** How long the registration took. */
+  long loadNs() {
+    return loadNs;
+  }
+
+  /** How long the deregistration took. */
+  long closeNs() {
+    return closeNs;
+  }
+
+  void addWaiter(OpenLocate locate) {
+    waiters.add(locate);
+  }
+
+  /** Those that wait until it has loaded; none afterwards. */
+  List<OpenLocate> takeWaiters() {
+    List<OpenLocate> taken = List.copyOf(waiters);
+    waiters.clear();
+    return taken;
+  }
+
+  /**
+   * Registers it; on a thread of its disk.
+   *
+   * @throws IOException when the file cannot be read
+   * @throws VerbsException when the device refuses
+   */
+  void load() throws IOException, VerbsException {
+    long beganNs = windows.nowNs();
+    try {
+      region = windows.register(this);
+    } finally {
+      if (region == null && grant != null) {
+        grant.close();
+      }
+    }
+    loadNs = windows.nowNs() - beganNs;
+  }
+
+  /** It is registered. */
+  void onLoaded(long nowNs) {
+    RemoteRegion remote = region.remote();
+    address = remote.address();
+    remoteKey = remote.remoteKey();
+    state = State.IDLE;
+    idleSinceNs = nowNs;
+  }
+
+  /** It could not be registered. */
+  void onFailed() {
+    state = State.CLOSED;
+  }
+
+  /** A lease holds it, once. Returns false when the lease holds it already. */
+  boolean hold(Object lease) {
+    if (lastLease == lease) {
+      return false;
+    }
+    lastLease = lease;
+    leases++;
+    if (leases == 1) {
+      state = State.LEASED;
+      windows.onLeased(this);
+    }
+    return true;
+  }
+
+  @Override
+  public void release(long nowNs) {
+    leases--;
+    if (leases == 0) {
+      lastLease = null;
+      state = State.IDLE;
+      idleSinceNs = nowNs;
+      windows.onReleased(this);
+    }
+  }
+
+  /** Ends it, which is idle. */
+  void evict() {
+    state = State.CLOSED;
+    windows.close(this);
+  }
+
+  @Override
+  public long pinnedBytes() {
+    return grant == null ? 0 : lengthBytes;
+  }
+
+  @Override
+  public void close() {
+    long beganNs = windows.nowNs();
+    try {
+      region.close();
+    } finally {
+      if (grant != null) {
+        grant.close();
+      }
+    }
+    closeNs = windows.nowNs() - beganNs;
+  }
+
+  @Override
+  public void onClosed() {
+    windows.onClosed(this);
+  }
+}

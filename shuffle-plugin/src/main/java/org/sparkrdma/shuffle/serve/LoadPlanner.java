@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+
+/**
+ * Begins what a LOCATE lacks: loads of its blocks, each on the disk of its files, and windows. Up
+ * to {@link BlockLoad#MAX_BLOCKS} blocks of a disk are one load. Confined to the agent.
+ */
+final class LoadPlanner {
+  private static final long SHORTAGE_NS = Duration.ofSeconds(1).toNanos();
+
+  private final MapOutputs source;
+  private final IndexCache outputs;
+  private final FileWindows windows;
+  private final CopyMemory memory;
+  private final DiskWork work;
+  private final BlockLoad.Context context;
+  private final Consumer<Runnable> agent;
+  private final boolean registers;
+  private final boolean waitsForWindows;
+  private final boolean copies;
+
+  /** By their disks: the load to which blocks of the LOCATE are added; null without one. */
+  private final BlockLoad[] building;
+
+  private boolean isShort;
+  private long shortNs;
+
+  /** Gets a LOCATE that need not wait for the disk of a block any more. */
+  private final Consumer<OpenLocate> onDiskKnown;
+
+  /**
+   * @param registers whether files are registered
+   * @param waitsForWindows whether a block waits for its window, and is not copied meanwhile
+   * @param copies whether blocks are copied, and not only those whose checksums are computed
+   */
+  LoadPlanner(
+      MapOutputs source,
+      IndexCache outputs,
+      FileWindows windows,
+      BlockLoad.Context context,
+      Consumer<Runnable> agent,
+      boolean registers,
+      boolean waitsForWindows,
+      boolean copies,
+      Consumer<OpenLocate> onDiskKnown) {
+    this.source = source;
+    this.outputs = outputs;
+    this.windows = windows;
+    this.memory = context.memory();
+    this.work = context.work();
+    this.context = context;
+    this.agent = agent;
+    this.registers = registers;
+    this.waitsForWindows = waitsForWindows;
+    this.copies = copies;
+    this.building = new BlockLoad[source.disks()];
+    this.onDiskKnown = onDiskKnown;
+  }
+
+  /** Begins to load all that is missing of a LOCATE. */
+  void loadAll(OpenLocate locate, long nowNs) {
+    if (locate.share() == null) {
+      locate.setShare(memory.shareOf(locate.reader()));
+    }
+    for (int block = 0; block < locate.request().blockCount(); block++) {
+      OpenLocate.Block found = locate.block(block);
+      if (found.refusal == null && found.first == null) {
+        plan(locate, block, locate.request().startOffset(block), nowNs);
+      }
+    }
+    submit();
+  }
+
+  /** Begins to load the rest of a block, of which a load has read the index or a part. */
+  void loadRest(OpenLocate locate, int block, long from, long nowNs) {
+    plan(locate, block, from, nowNs);
+    submit();
+  }
+
+  private void submit() {
+    for (int disk = 0; disk < building.length; disk++) {
+      BlockLoad load = building[disk];
+      building[disk] = null;
+      if (load != null) {
+        work.load(load);
+      }
+    }
+  }
+
+  /** Whether memory is used up, and not only the share of a reader. */
+  boolean lacksMemory() {
+    return waitsForWindows || memory.isExhausted();
+  }
+
+  /** A LOCATE lacks memory: for a while windows take none. */
+  void onShortage(long nowNs) {
+    isShort = true;
+    shortNs = nowNs;
+  }
+
+  /** Whether a LOCATE has lacked memory in the last second. */
+  boolean isShort(long nowNs) {
+    isShort &= nowNs - shortNs < SHORTAGE_NS;
+    return isShort;
+  }
+
+  private boolean mayOffer(long nowNs) {
+    return !waitsForWindows && !isShort(nowNs);
+  }
+
+  /** Whether there may be memory now for a LOCATE that lacked some. */
+  boolean couldLoad(OpenLocate locate) {
+    return waitsForWindows || memory.couldTake(locate.share());
+  }
+
+  /** A block is copied whose map output was not known: its window may be worth it. */
+  void offerWindow(OpenLocate locate, int block, long nowNs) {
+    Locate request = locate.request();
+    IndexCache.Entry entry =
+        outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+    if (registers
+        && mayOffer(nowNs)
+        && entry != null
+        && entry.map().lengthBytes() > 0
+        && !context.computes(request.freshSums(block), entry.map())) {
+      int first = request.startReduceId(block);
+      int partitions = request.endReduceId(block) - first;
+      long at = Math.min(entry.map().offset(first), entry.map().lengthBytes() - 1);
+      windows.offer(entry, at, partitions, nowNs);
+    }
+  }
+
+  private void plan(OpenLocate locate, int block, long from, long nowNs) {
+    Locate request = locate.request();
+    OpenLocate.Block found = locate.block(block);
+    IndexCache.Entry entry =
+        outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+    if (found.map == null && entry != null) {
+      found.map = entry.map();
+    }
+    if (found.map == null) {
+      planIndex(locate, block, from, nowNs);
+    } else if (request.endReduceId(block) <= found.map.partitions()) {
+      planRanges(locate, block, from, entry, nowNs);
+    }
+  }
+
+  /** The index of a block is not known, nor perhaps its disk. */
+  private void planIndex(OpenLocate locate, int block, long from, long nowNs) {
+    Locate request = locate.request();
+    CompletableFuture<Integer> disk =
+        source.indexDiskOf(request.owner(), request.shuffleId(block), request.mapId(block));
+    if (disk.isDone() && !disk.isCompletedExceptionally()) {
+      add(
+          locate,
+          disk.join(),
+          new BlockLoad.Part(request, block, null, from, Long.MAX_VALUE),
+          nowNs);
+      return;
+    }
+    locate.onBegun();
+    var unused =
+        disk.whenComplete(
+            (index, failure) ->
+                agent.accept(
+                    () -> {
+                      locate.onLoaded();
+                      if (!locate.is(OpenLocate.State.LOADING)) {
+                        return;
+                      }
+                      if (failure == null) {
+                        long timeNs = work.nowNs();
+                        add(
+                            locate,
+                            index,
+                            new BlockLoad.Part(request, block, null, from, Long.MAX_VALUE),
+                            timeNs);
+                        submit();
+                      } else {
+                        locate.refuse(block, Located.Kind.UNKNOWN);
+                      }
+                      onDiskKnown.accept(locate);
+                    }));
+  }
+
+  private void planRanges(
+      OpenLocate locate, int block, long from, IndexCache.Entry entry, long nowNs) {
+    Locate request = locate.request();
+    MapOutput map = locate.block(block).map;
+    int first = request.startReduceId(block);
+    int partitions = request.endReduceId(block) - first;
+    long start = map.offset(first);
+    long end = map.offset(request.endReduceId(block));
+    boolean mayUseWindows =
+        registers && entry != null && !context.computes(request.freshSums(block), map);
+    int disk = source.dataDisk(map);
+    long at = start + Math.min(from, end - start);
+    while (at < end && locate.plannedBytes() < Located.MAX_LOCATED_BYTES) {
+      long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
+      if (!mayUseWindows || windows.ready(entry, at) == null) {
+        if (mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs)) {
+          if (!tryWaitForWindow(locate, block, entry, at)) {
+            return;
+          }
+        } else if (copies || !mayUseWindows) {
+          if (mayUseWindows && mayOffer(nowNs)) {
+            windows.offer(entry, at, partitions, nowNs);
+          }
+          next = Math.min(next, at + BlockLoad.MAX_BYTES);
+          add(
+              locate,
+              disk,
+              new BlockLoad.Part(request, block, map, at - start, next - start),
+              nowNs);
+        } else {
+          locate.refuse(block, Located.Kind.BUSY);
+          return;
+        }
+      }
+      locate.addPlanned(next - at);
+      at = next;
+    }
+  }
+
+  /** Returns false when there is no memory for the window. */
+  private boolean tryWaitForWindow(OpenLocate locate, int block, IndexCache.Entry entry, long at) {
+    FileWindow window = windows.require(entry, at);
+    if (window == null) {
+      locate.lackMemory(block);
+      return false;
+    }
+    window.addWaiter(locate);
+    locate.onBegun();
+    return true;
+  }
+
+  private void add(OpenLocate locate, int disk, BlockLoad.Part part, long nowNs) {
+    if (work.isSick(disk, nowNs)) {
+      locate.refuse(part.block, Located.Kind.OVERLOADED);
+      return;
+    }
+    BlockLoad load = building[disk];
+    if (load != null && load.isFull()) {
+      work.load(load);
+      load = null;
+    }
+    if (load == null) {
+      load =
+          new BlockLoad(
+              context,
+              locate,
+              locate.share(),
+              disk,
+              !waitsForWindows,
+              outputs.room(nowNs),
+              outputs.generation());
+      building[disk] = load;
+      locate.add(load);
+    }
+    load.add(part);
+  }
+}

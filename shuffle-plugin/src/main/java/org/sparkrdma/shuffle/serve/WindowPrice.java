@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.util.Locale;
+
+/**
+ * What it costs to register windows of files in a directory, and to copy their bytes instead, in
+ * nanoseconds. A registration saves the opening of the file and the copy for each block, and costs
+ * a call and something for each page; which is more differs between devices and file systems.
+ *
+ * <p>Measured beside the start ({@link FileProbe#measure}), then moved a little towards each real
+ * call. Confined to the agent.
+ */
+final class WindowPrice {
+  /** A page as the price counts it, whatever the system's. */
+  static final int PAGE_BYTES = 4_096;
+
+  /** A window must save so much more than it costs: its price is paid at once. */
+  private static final double MARGIN = 1.5;
+
+  /**
+   * Part by which a price moves towards a measurement, whatever its distance: so it follows the
+   * median, and a thread that waited for a processor counts like any other.
+   */
+  private static final double STEP = 0.03;
+
+  /** A call and what it costs for each page. */
+  static final class Cost {
+    private double callNs;
+    private double pageNs;
+
+    Cost(double callNs, double pageNs) {
+      this.callNs = callNs;
+      this.pageNs = pageNs;
+    }
+
+    /** From the costs of a short and a long range. */
+    static Cost of(long shortBytes, long shortNs, long longBytes, long longNs) {
+      double pageNs =
+          Math.max(0, longNs - shortNs) / (double) ((longBytes - shortBytes) / PAGE_BYTES);
+      double callNs = Math.max(0, shortNs - pageNs * shortBytes / PAGE_BYTES);
+      return new Cost(callNs, pageNs);
+    }
+
+    double of(double calls, double bytes) {
+      return calls * callNs + bytes / PAGE_BYTES * pageNs;
+    }
+
+    private void learn(int calls, long bytes, long ns) {
+      double factor = ns > of(calls, bytes) ? 1 + STEP : 1 - STEP;
+      callNs *= factor;
+      pageNs *= factor;
+    }
+  }
+
+  private final Cost registration;
+  private final Cost deregistration;
+  private final Cost copy;
+
+  WindowPrice(Cost registration, Cost deregistration, Cost copy) {
+    this.registration = registration;
+    this.deregistration = deregistration;
+    this.copy = copy;
+  }
+
+  /**
+   * Whether a window is worth its price.
+   *
+   * @param blocks that are expected to be read from it, each once
+   * @param lengthBytes of the window
+   */
+  boolean pays(double blocks, long lengthBytes) {
+    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
+    return copy.of(blocks, lengthBytes) > MARGIN * price;
+  }
+
+  /** A window was registered in so much time. */
+  void onRegistered(long lengthBytes, long ns) {
+    registration.learn(1, lengthBytes, ns);
+  }
+
+  /** A window was deregistered in so much time. */
+  void onDeregistered(long lengthBytes, long ns) {
+    deregistration.learn(1, lengthBytes, ns);
+  }
+
+  /** Bytes were copied in so much time. */
+  void onCopied(int reads, long lengthBytes, long ns) {
+    copy.learn(reads, lengthBytes, ns);
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        Locale.ROOT,
+        "registration of 1 MiB %.0f us, deregistration %.0f us, copy %.0f us, a block of 4 KiB %.1f us",
+        registration.of(1, 1 << 20) / 1_000,
+        deregistration.of(1, 1 << 20) / 1_000,
+        copy.of(1, 1 << 20) / 1_000,
+        copy.of(1, PAGE_BYTES) / 1_000);
+  }
+}
