@@ -36,6 +36,8 @@ class MatrixIT {
   private static final Installation INSTALLATION =
       new Installation(Path.of("..").toAbsolutePath().normalize());
 
+  private static final String CLUSTER = "local-cluster[2,1,2048]";
+
   private static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaPlugin";
 
   private static Path oldestHome;
@@ -127,6 +129,7 @@ class MatrixIT {
     SparkSubmit.Outcome outcome =
         submit(
             oldestHome,
+            CLUSTER,
             "shuffle",
             List.of("spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager"));
     assertThat(outcome.exitCode()).isNotZero();
@@ -140,6 +143,42 @@ class MatrixIT {
                 + " set both spark.executor.extraClassPath and spark.driver.extraClassPath to"
                 + " that path")
         .doesNotContain("Executor added");
+  }
+
+  /** A task after the other, so that Spark's own answer is the same in each run. */
+  @ParameterizedTest
+  @CsvSource({"3.5.9, 2.12", "4.2.0, 2.13"})
+  void shouldCombineAndSortAsThatSparkDoes(String spark, String scala) throws Exception {
+    assertCombinesAndSortsAs(spark, scala);
+  }
+
+  @ParameterizedTest
+  @Tag("nightly")
+  @CsvSource({"3.5.9, 2.13", "4.0.4, 2.13", "4.1.3, 2.13"})
+  void shouldCombineAndSortAsEachOtherSparkDoes(String spark, String scala) throws Exception {
+    assertCombinesAndSortsAs(spark, scala);
+  }
+
+  private void assertCombinesAndSortsAs(String spark, String scala) throws Exception {
+    Path home = new SparkHomes(INSTALLATION, new ProgressLog()).home(spark, scala);
+    List<String> alone = combining(home, "sort");
+    assertThat(alone).hasSize(36);
+    assertThat(alone).filteredOn(line -> line.contains("spilled true")).hasSize(16);
+    assertThat(combining(home, "org.sparkrdma.shuffle.RdmaShuffleManager")).isEqualTo(alone);
+  }
+
+  private List<String> combining(Path home, String manager) throws Exception {
+    return runJob(
+            home,
+            "local[1]",
+            "combining",
+            List.of(
+                "spark.shuffle.manager=" + manager,
+                "spark.driver.extraClassPath=" + INSTALLATION.plugIn(),
+                "spark.shuffle.rdma.engine=soft",
+                "spark.shuffle.rdma.pinned.max=64m",
+                "spark.shuffle.spill.numElementsForceSpillThreshold=200"))
+        .answer();
   }
 
   /** The first application generates the tables, for which Spark 3.5 has too old a Guava. */
@@ -179,18 +218,23 @@ class MatrixIT {
   }
 
   private JobResult query(Path home, List<String> settings) throws Exception {
-    SparkSubmit.Outcome outcome =
-        submit(
-            home,
-            "tpch",
-            with(
-                settings,
-                "spark.test.tables=" + directory.resolve("tables"),
-                "spark.shuffle.rdma.engine=soft",
-                "spark.executor.memory=1g",
-                "spark.shuffle.readHostLocalDisk=false",
-                // Else small tables need no shuffle.
-                "spark.sql.autoBroadcastJoinThreshold=-1"));
+    return runJob(
+        home,
+        CLUSTER,
+        "tpch",
+        with(
+            settings,
+            "spark.test.tables=" + directory.resolve("tables"),
+            "spark.shuffle.rdma.engine=soft",
+            "spark.executor.memory=1g",
+            "spark.shuffle.readHostLocalDisk=false",
+            // Else small tables need no shuffle.
+            "spark.sql.autoBroadcastJoinThreshold=-1"));
+  }
+
+  private JobResult runJob(Path home, String master, String job, List<String> settings)
+      throws Exception {
+    SparkSubmit.Outcome outcome = submit(home, master, job, settings);
     assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
     return new ObjectMapper().readValue(directory.resolve("result.json").toFile(), JobResult.class);
   }
@@ -200,12 +244,12 @@ class MatrixIT {
   }
 
   /** Runs a job on Java 17: Spark 3.5 does not run on all later versions. */
-  private SparkSubmit.Outcome submit(Path home, String job, List<String> settings)
+  private SparkSubmit.Outcome submit(Path home, String master, String job, List<String> settings)
       throws Exception {
     Path java = MatrixCommand.javaHomes(INSTALLATION.project()).get(17);
     assumeTrue(java != null, "oldest Spark: install openjdk-17-jdk-headless");
     String jars = INSTALLATION.jarsToShip() + "," + INSTALLATION.jobs();
-    List<String> command = new ArrayList<>(List.of("--master", "local-cluster[2,1,2048]"));
+    List<String> command = new ArrayList<>(List.of("--master", master));
     command.addAll(List.of("--jars", jars));
     settings.forEach(setting -> command.addAll(List.of("--conf", setting)));
     command.addAll(List.of("--class", ClusterJob.class.getName()));

@@ -86,6 +86,7 @@ public final class ClusterJob {
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
             case "deletion" -> deletePod(spark, events);
             case "tpch" -> query(spark, events);
+            case "combining" -> result(spark, events, CombinedShuffles.answers(spark));
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
           };
       new ObjectMapper().writeValue(Path.of(arguments[1]).toFile(), result);

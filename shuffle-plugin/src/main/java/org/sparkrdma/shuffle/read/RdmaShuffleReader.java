@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.read;
 
 import java.io.InputStream;
 import java.util.function.Supplier;
-import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.MapSizesByExecutorId;
 import org.apache.spark.ShuffleDependency;
@@ -18,8 +17,6 @@ import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.links.LinkEdge;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
-import scala.Function2;
-import scala.Option;
 import scala.Product2;
 import scala.Tuple2;
 import scala.collection.Iterator;
@@ -99,7 +96,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             });
     boolean isPlain = dependency.keyOrdering().isEmpty() && dependency.aggregator().isEmpty();
     // A killed task stops here, and again after sorting or combining has read all records.
-    return aggregatedAndSorted(isPlain ? counted : new InterruptibleIterator<>(context, counted));
+    return Sorting.combinedAndSorted(
+        context, dependency, isPlain ? counted : new InterruptibleIterator<>(context, counted));
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
@@ -113,38 +111,5 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
     return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, batch, context, metrics);
-  }
-
-  /** Combines and sorts the records as the shuffle requires. */
-  @SuppressWarnings("unchecked")
-  private Iterator<Product2<K, C>> aggregatedAndSorted(Iterator<?> records) {
-    Option<? extends Aggregator<K, ?, C>> aggregator = dependency.aggregator();
-    if (dependency.keyOrdering().isDefined()) {
-      // The type of values before combining is unknown and not needed.
-      return Sorting.sorted(
-          context,
-          (Option<Aggregator<K, Object, C>>) (Option<?>) sortingAggregator(),
-          dependency.keyOrdering().get(),
-          dependency.serializer(),
-          (Iterator<Product2<K, Object>>) records);
-    }
-    if (aggregator.isEmpty()) {
-      return (Iterator<Product2<K, C>>) records;
-    }
-    Iterator<?> combined =
-        dependency.mapSideCombine()
-            ? aggregator.get().combineCombinersByKey((Iterator<Product2<K, C>>) records, context)
-            : ((Aggregator<K, Object, C>) aggregator.get())
-                .combineValuesByKey((Iterator<Product2<K, Object>>) records, context);
-    return (Iterator<Product2<K, C>>) combined;
-  }
-
-  /** Values that were combined on the map side are merged, not combined again. */
-  private Option<?> sortingAggregator() {
-    if (dependency.aggregator().isEmpty() || !dependency.mapSideCombine()) {
-      return dependency.aggregator();
-    }
-    Function2<C, C, C> merge = dependency.aggregator().get().mergeCombiners();
-    return Option.apply(new Aggregator<K, C, C>(combiner -> combiner, merge, merge));
   }
 }

@@ -50,9 +50,10 @@ public final class RecordIterator extends AbstractIterator<Tuple2<Object, Object
     if (!hasNext()) {
       throw new java.util.NoSuchElementException("no more records");
     }
+    Tuple2<Object, Object> record = records.next();
     metrics.incRecordsRead(1);
     begun = true;
-    return records.next();
+    return record;
   }
 
   /** Whether a record was handed out, perhaps to a function of the job. */
