@@ -3,11 +3,12 @@ package org.sparkrdma.shuffle.broadcast;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.SparkEnv;
@@ -15,7 +16,6 @@ import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerBlockUpdated;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.storage.BlockData;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.BlockUpdatedInfo;
@@ -52,12 +52,13 @@ final class BroadcastDriver implements Broadcasts.Part {
   private final SparkEnv env;
   private final int pieceBytes;
   private final Executor thread;
+  private final Consumer<SparkContext> onContext;
   private final RpcEndpointRef ref;
   private final BroadcastTracker tracker = new BroadcastTracker();
   private final Map<String, Member> members = new ConcurrentHashMap<>();
 
-  /** Variables whose last piece has not been seen, or that are announced. Confined to the bus. */
-  private final Map<Long, Seen> seen = new HashMap<>();
+  /** Variables whose first piece was seen, until they are removed; the bus adds. */
+  private final Map<Long, Seen> seen = new ConcurrentHashMap<>();
 
   private boolean watching;
   private volatile boolean closed;
@@ -71,7 +72,7 @@ final class BroadcastDriver implements Broadcasts.Part {
     private int pieces;
 
     /** Whether its pieces are summed. */
-    private boolean large;
+    private volatile boolean large;
 
     // Confined to the thread.
 
@@ -90,10 +91,12 @@ final class BroadcastDriver implements Broadcasts.Part {
    * Opens the endpoint.
    *
    * @param thread runs one command at a time
+   * @param onContext called on it once executors take part
    */
-  BroadcastDriver(SparkEnv env, String name, Executor thread) {
+  BroadcastDriver(SparkEnv env, String name, Executor thread, Consumer<SparkContext> onContext) {
     this.env = env;
     this.thread = thread;
+    this.onContext = onContext;
     this.pieceBytes = (int) env.conf().getSizeAsKb("spark.broadcast.blockSize", "4m") << 10;
     this.ref = env.rpcEnv().setupEndpoint(name, new BroadcastEndpoint(env.rpcEnv(), this::take));
   }
@@ -171,6 +174,7 @@ final class BroadcastDriver implements Broadcasts.Part {
         Option<SparkContext> context = SparkContext$.MODULE$.getActive();
         if (context.isDefined() && context.get().env() == env) {
           context.get().addSparkListener(new Listener());
+          onContext.accept(context.get());
           return;
         }
         Thread.sleep(CONTEXT_POLL_MS);
@@ -180,29 +184,11 @@ final class BroadcastDriver implements Broadcasts.Part {
     }
   }
 
-  /** Sees pieces and lost executors. Called by a thread of Spark's listener bus. */
+  /** Sees pieces. Called by a thread of Spark's listener bus. */
   private final class Listener extends SparkListener {
     @Override
     public void onBlockUpdated(SparkListenerBlockUpdated event) {
       guard(() -> take(event.blockUpdatedInfo()));
-    }
-
-    @Override
-    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-      guard(
-          () -> {
-            members.remove(event.executorId());
-            tracker.removeExecutor(event.executorId());
-          });
-    }
-
-    private void guard(Runnable event) {
-      try {
-        event.run();
-      } catch (LinkageError e) {
-        // Spark stops the application whose listener throws it.
-        Broadcasts.warn(e);
-      }
     }
 
     private void take(BlockUpdatedInfo info) {
@@ -273,6 +259,35 @@ final class BroadcastDriver implements Broadcasts.Part {
   private void announce(Pieces pieces) {
     tracker.add(pieces.id(), pieces.chunks());
     members.values().forEach(one -> one.ref().send(pieces.encode()));
+  }
+
+  private static void guard(Runnable event) {
+    try {
+      event.run();
+    } catch (LinkageError e) {
+      // Spark stops the application whose listener throws it.
+      Broadcasts.warn(e);
+    }
+  }
+
+  @Override
+  public Set<String> executors() {
+    return members.keySet();
+  }
+
+  @Override
+  public void removeExecutor(String executorId) {
+    members.remove(executorId);
+    tracker.removeExecutor(executorId);
+  }
+
+  @Override
+  public void look() {
+    guard(
+        () ->
+            seen.keySet().stream()
+                .filter(id -> env.blockManager().getStatus(Pieces.block(id, 0)).isEmpty())
+                .forEach(this::onRemoved));
   }
 
   /** Spark's own message to destroy the variable may reach executors before their last piece. */

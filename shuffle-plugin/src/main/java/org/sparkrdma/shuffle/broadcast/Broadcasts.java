@@ -4,14 +4,17 @@ package org.sparkrdma.shuffle.broadcast;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
@@ -47,6 +50,17 @@ public final class Broadcasts implements AutoCloseable {
 
   /** The part of the driver or of an executor. */
   interface Part extends AutoCloseable {
+    /** Executors that take part, as far as this is the driver. */
+    default Set<String> executors() {
+      return Set.of();
+    }
+
+    /** An executor has ended. */
+    default void removeExecutor(String executorId) {}
+
+    /** Forgets variables that Spark has removed without an event. */
+    default void look() {}
+
     /** Takes no more messages. */
     @Override
     void close();
@@ -120,10 +134,15 @@ public final class Broadcasts implements AutoCloseable {
         && RdmaPolicy.mayReadPlain(RdmaPolicy.isTrueIn(env.conf()), settings);
   }
 
-  /** The driver's part; {@link #NONE} when it is not used. */
-  public static Broadcasts onDriver(SparkEnv env, ShuffleSettings settings) {
+  /**
+   * The driver's part; {@link #NONE} when it is not used.
+   *
+   * @param onContext called by a thread of its own once executors take part
+   */
+  public static Broadcasts onDriver(
+      SparkEnv env, ShuffleSettings settings, Consumer<SparkContext> onContext) {
     return isUsed(env, settings)
-        ? start(1, made -> new BroadcastDriver(env, name(env), made::execute))
+        ? start(1, made -> new BroadcastDriver(env, name(env), made::execute, onContext))
         : NONE;
   }
 
@@ -186,6 +205,21 @@ public final class Broadcasts implements AutoCloseable {
       warn(e);
     }
     return new SparkMapOutputs(resolver, directories, env.conf(), settings.verify(), missing);
+  }
+
+  /** Executors that take part in the driver's broadcasts. */
+  public Set<String> executors() {
+    return part.executors();
+  }
+
+  /** The driver knows that an executor has ended; calls after the first do nothing. */
+  public void removeExecutor(String executorId) {
+    part.removeExecutor(executorId);
+  }
+
+  /** Forgets variables whose removal Spark has not reported; the driver calls it now and then. */
+  public void look() {
+    part.look();
   }
 
   /** Fetches that run go on; tasks that wait for them are let go within a second. */

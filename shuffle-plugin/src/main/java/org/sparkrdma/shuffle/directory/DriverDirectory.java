@@ -5,13 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
-import org.apache.spark.scheduler.SparkListener;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import scala.PartialFunction;
 import scala.runtime.AbstractPartialFunction;
@@ -61,17 +58,6 @@ public final class DriverDirectory implements AutoCloseable {
   /** Same as {@link DirectoryService#knows}. */
   public boolean knows(String executorId) {
     return service.knows(executorId);
-  }
-
-  /** Removes executors from now on when Spark removes them. */
-  public void watch(SparkContext context) {
-    context.addSparkListener(
-        new SparkListener() {
-          @Override
-          public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-            service.remove(removed.executorId());
-          }
-        });
   }
 
   @Override

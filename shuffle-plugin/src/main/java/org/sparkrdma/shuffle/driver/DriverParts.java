@@ -2,13 +2,13 @@
 package org.sparkrdma.shuffle.driver;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -23,8 +23,6 @@ import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.thread.ControlThread;
-import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.ui.ApplicationMonitor;
 import scala.collection.Iterator;
 
@@ -35,11 +33,6 @@ import scala.collection.Iterator;
  */
 public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
-
-  /** An executor that Spark has forgotten registers again with its next heartbeat. */
-  private static final int HEARTBEATS_OF_A_LOOK = 2;
-
-  private static final long MIN_LOOK_MS = 15_000;
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
@@ -52,10 +45,7 @@ public final class DriverParts implements AutoCloseable {
   /** Null until a context is watched. */
   private volatile BiConsumer<String, Map<String, Object>> figures;
 
-  /** Asks Spark for its executors. Started with a context that has some. */
-  private final ControlThread control = new ControlThread();
-
-  private final LostExecutors lost = new LostExecutors();
+  private final ExecutorEnds ends = new ExecutorEnds(() -> hosts().keySet(), this::published);
   private boolean watching;
   private boolean closed;
 
@@ -77,7 +67,12 @@ public final class DriverParts implements AutoCloseable {
       directory =
           new DriverDirectory(
               conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport, missing);
-      broadcasts = Broadcasts.onDriver(SparkEnv.get(), settings);
+      broadcasts = Broadcasts.onDriver(SparkEnv.get(), settings, ends::watch);
+      DriverDirectory opened = directory;
+      Broadcasts variables = broadcasts;
+      ends.add((executorId, reason) -> opened.remove(executorId));
+      ends.add((executorId, reason) -> variables.removeExecutor(executorId));
+      ends.addLook(variables::look);
     }
   }
 
@@ -117,45 +112,21 @@ public final class DriverParts implements AutoCloseable {
             notesForUi(context),
             directory == null ? executorId -> false : directory::knows);
     if (directory != null) {
-      directory.watch(context);
       // Without a monitor they are taken as well, so that executors send only what has changed.
       figures = (executorId, values) -> monitor.ifPresent(one -> one.report(executorId, values));
     }
-    if (!context.isLocal()) {
-      startLooks(monitor);
-    }
+    monitor.ifPresent(one -> ends.add(one::end));
+    ends.watch(context);
   }
 
-  private void startLooks(Optional<ApplicationMonitor> monitor) {
-    DriverDirectory looked = directory;
-    long beatMs = conf.getTimeAsMs("spark.executor.heartbeatInterval", "10s");
-    long lookMs = Math.max(MIN_LOOK_MS, HEARTBEATS_OF_A_LOOK * beatMs);
-    Runnable look = () -> look(DriverParts::hosts, looked, monitor);
-    try {
-      control.start();
-      var unused = control.scheduleWithFixedDelay(look, lookMs, lookMs, TimeUnit.MILLISECONDS);
-    } catch (ThreadShortageException e) {
-      LOG.warn("Executors whose end Spark does not report stay in the tab: {}", e.getMessage());
+  /** Executors that have published, or take part in broadcasts. */
+  private synchronized Set<String> published() {
+    Set<String> published = new HashSet<>();
+    if (directory != null) {
+      published.addAll(directory.executors());
+      published.addAll(broadcasts.executors());
     }
-  }
-
-  /** Removes what Spark has not known for two looks. */
-  void look(
-      Supplier<Map<String, String>> known,
-      DriverDirectory looked,
-      Optional<ApplicationMonitor> monitor) {
-    try {
-      List<String> published = looked == null ? List.of() : looked.executors();
-      for (String executorId : lost.look(known.get().keySet(), published)) {
-        if (looked != null) {
-          looked.remove(executorId);
-        }
-        monitor.ifPresent(one -> one.removeLost(executorId));
-      }
-    } catch (Exception | LinkageError e) {
-      // Spark throws what its Java signature does not declare. The next look follows.
-      LOG.debug("Spark does not name its executors", e);
-    }
+    return published;
   }
 
   private List<String> notesForUi(SparkContext context) {
@@ -171,7 +142,7 @@ public final class DriverParts implements AutoCloseable {
 
   /** Asks Spark for its executors no more. */
   public void endWatch() {
-    control.shutdownNow();
+    ends.close();
   }
 
   /** Closes what is open; a second close does nothing. */

@@ -43,6 +43,7 @@ public final class ApplicationMonitor {
   private final EventPosts posts;
   private final Predicate<String> reporters;
   private final List<String> notes;
+  private final FiguresListener live;
 
   private ApplicationMonitor(
       SparkContext context,
@@ -61,7 +62,8 @@ public final class ApplicationMonitor {
     if (hasPages) {
       showTab(context);
     }
-    context.addSparkListener(new LiveListener(told));
+    live = new LiveListener(told);
+    context.addSparkListener(live);
     // After the listener, which receives those that register from now on.
     startAll(hosts);
   }
@@ -139,9 +141,20 @@ public final class ApplicationMonitor {
     posts.post(System.currentTimeMillis(), false);
   }
 
-  /** Spark does not know an executor any more; it may have been removed long ago. */
-  public void removeLost(String executorId) {
-    figures.removeLost(executorId);
+  /**
+   * An executor has ended; it may have been removed long ago.
+   *
+   * @param reason Spark's; null when Spark only does not know it any more
+   */
+  public void end(String executorId, String reason) {
+    live.guarded(
+        () -> {
+          if (reason == null) {
+            figures.removeLost(executorId);
+          } else {
+            figures.remove(executorId, reason);
+          }
+        });
   }
 
   private final class LiveListener extends FiguresListener {

@@ -4,22 +4,22 @@ package org.sparkrdma.shuffle.ui;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes from Spark's own events what the tab shows of them: executors that start and end, and bytes
- * that tasks read. Live and in replays. Confined to the thread of its listener queue.
+ * Takes from Spark's own events what the tab shows of them: executors that start, and bytes that
+ * tasks read. Live and in replays. Called by the thread of its listener queue; steps of others may
+ * be guarded by any thread.
  */
 class FiguresListener extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(FiguresListener.class);
 
   final ApplicationFigures figures;
   private final boolean told;
-  private boolean broken;
+  private volatile boolean broken;
 
   /**
    * @param figures to fill
@@ -53,11 +53,6 @@ class FiguresListener extends SparkListener {
   @Override
   public void onExecutorAdded(SparkListenerExecutorAdded added) {
     guarded(() -> figures.start(added.executorId(), added.executorInfo().executorHost()));
-  }
-
-  @Override
-  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-    guarded(() -> figures.remove(removed.executorId(), removed.reason()));
   }
 
   @Override

@@ -9,6 +9,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.status.AppHistoryServerPlugin;
 import org.apache.spark.status.ElementTrackingStore;
 import org.apache.spark.ui.SparkUI;
@@ -91,6 +92,11 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
   static final class ReplayListener extends FiguresListener {
     ReplayListener(ApplicationFigures figures) {
       super(figures, false);
+    }
+
+    @Override
+    public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+      guarded(() -> figures.remove(removed.executorId(), removed.reason()));
     }
 
     @Override

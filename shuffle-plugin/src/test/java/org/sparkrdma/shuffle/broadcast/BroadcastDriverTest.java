@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rpc.RpcEndpointRef;
@@ -41,6 +42,9 @@ final class BroadcastDriverTest {
   /** Work of the driver's thread, which the test runs. */
   private final Queue<Runnable> work = new ConcurrentLinkedQueue<>();
 
+  /** What the driver has found. */
+  private final Queue<SparkContext> contexts = new ConcurrentLinkedQueue<>();
+
   private JavaSparkContext spark;
   private BlockManager blocks;
   private BroadcastDriver driver;
@@ -52,7 +56,7 @@ final class BroadcastDriverTest {
     spark = new JavaSparkContext(BroadcastFetchTest.conf().set("spark.broadcast.blockSize", "4k"));
     SparkEnv env = SparkEnv.get();
     blocks = env.blockManager();
-    driver = new BroadcastDriver(env, "driver", work::add);
+    driver = new BroadcastDriver(env, "driver", work::add, contexts::add);
     BroadcastEndpoint endpoint =
         new BroadcastEndpoint(env.rpcEnv(), (message, call) -> received.add(message));
     executor = env.rpcEnv().setupEndpoint("executor", endpoint);
@@ -117,6 +121,27 @@ final class BroadcastDriverTest {
     assertThat(ask(BroadcastDriver.NEXT, "1", ID, BroadcastTracker.NONE, "")).isEqualTo(List.of());
   }
 
+  /** Spark's bus drops events when its queue is full. */
+  @Test
+  void shouldForgetVariablesAndExecutorsWhoseEndSparkHasNotReported() throws TimeoutException {
+    put(BroadcastDriver.MIN_PIECES, LAST_BYTES);
+    runAll();
+    received.clear();
+    driver.look();
+    runAll();
+    assertThat(received).as("it is still there").isEmpty();
+    boolean tellsMaster = false;
+    blocks.removeBroadcast(ID, tellsMaster);
+    driver.look();
+    runAll();
+    assertThat(received).containsExactly(ID);
+    assertThat(ask(BroadcastDriver.NEXT, "1", ID, BroadcastTracker.NONE, "")).isEqualTo(List.of());
+    assertThat(driver.executors()).containsExactly("1");
+    driver.removeExecutor("1");
+    assertThat(driver.executors()).isEmpty();
+    assertThat(contexts).containsExactly(spark.sc());
+  }
+
   @Test
   void shouldNotSumBytesThatWereOnADisk() throws TimeoutException {
     put(BroadcastDriver.MIN_PIECES, LAST_BYTES);
@@ -141,7 +166,7 @@ final class BroadcastDriverTest {
   @Test
   void shouldNotJoinTheContextAfterOneThatFailed() {
     RpcEnv rpc = SparkEnv.get().rpcEnv();
-    BroadcastDriver late = new BroadcastDriver(SparkEnv.get(), "late", work::add);
+    BroadcastDriver late = new BroadcastDriver(SparkEnv.get(), "late", work::add, contexts::add);
     rpc.setupEndpointRef(rpc.address(), "late")
         .askSync(
             new ArrayList<>(List.of(BroadcastDriver.REGISTER, "1", "host", 1, executor)),

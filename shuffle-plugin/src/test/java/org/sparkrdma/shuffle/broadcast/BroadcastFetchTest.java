@@ -470,13 +470,14 @@ final class BroadcastFetchTest {
   @Test
   void shouldBeAbsentWhereItIsOffOrTheNetworkIsEncrypted() {
     SparkEnv env = SparkEnv.get();
-    assertThat(Broadcasts.onDriver(env, ShuffleSettings.of(Map.of()))).isSameAs(Broadcasts.NONE);
+    assertThat(Broadcasts.onDriver(env, ShuffleSettings.of(Map.of()), context -> {}))
+        .isSameAs(Broadcasts.NONE);
     ShuffleSettings settings =
         ShuffleSettings.of(Map.of("spark.shuffle.rdma.broadcast.mode", "auto"));
     env.conf().set("spark.network.crypto.enabled", "true");
-    assertThat(Broadcasts.onDriver(env, settings)).isSameAs(Broadcasts.NONE);
+    assertThat(Broadcasts.onDriver(env, settings, context -> {})).isSameAs(Broadcasts.NONE);
     env.conf().set("spark.network.crypto.enabled", "false");
-    try (Broadcasts used = Broadcasts.onDriver(env, settings)) {
+    try (Broadcasts used = Broadcasts.onDriver(env, settings, context -> {})) {
       assertThat(used).isNotSameAs(Broadcasts.NONE);
     }
   }

@@ -14,7 +14,6 @@ import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,16 +39,14 @@ class DriverDirectoryTest {
   }
 
   @Test
-  void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
+  void shouldFindAnEndpointUntilTheExecutorIsRemoved() {
     try (DriverDirectory directory =
             new DriverDirectory(
                 env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
-      directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
-      spark.sc().listenerBus().post(new SparkListenerExecutorRemoved(0, "7", "gone"));
-      spark.sc().listenerBus().waitUntilEmpty();
+      directory.remove("7");
       assertThat(other.find("8").join()).isEmpty();
       assertThat(other.find("7").join()).isEmpty();
     }
