@@ -23,6 +23,9 @@ import org.sparkrdma.shuffle.links.LinkPart;
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
 
+  /** Spark may drop the events that end a start. */
+  private static final int MAX_STARTING = 1_000;
+
   /** Executors whose block manager has not registered. */
   private final Set<String> starting = new HashSet<>();
 
@@ -49,7 +52,9 @@ public final class ExecutorStarts extends SparkListener {
 
   @Override
   public void onExecutorAdded(SparkListenerExecutorAdded added) {
-    starting.add(added.executorId());
+    if (starting.size() < MAX_STARTING) {
+      starting.add(added.executorId());
+    }
   }
 
   @Override

@@ -24,6 +24,10 @@ import org.sparkrdma.shuffle.metrics.Figure;
 final class ApplicationFigures {
   static final int MAX_REMOVED = 2_000;
   static final int MAX_STAGES = 2_000;
+
+  /** Executors with changes for the next event from which dropped ones are left out. */
+  static final int MAX_CHANGED = 10_000;
+
   private static final int MAX_NOTES = 10;
   private static final String COMPACTED =
       "Spark has compacted this event log, so some bytes, stages and ends of executors are missing";
@@ -181,6 +185,10 @@ final class ApplicationFigures {
       removed.remove(earliest);
       // Its sums stay.
       dropped.add(executors.remove(earliest));
+      if (changedExecutors.size() > MAX_CHANGED) {
+        changes.remove(earliest);
+        changedExecutors.remove(earliest);
+      }
     }
   }
 

@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.ui;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.apache.spark.metrics.source.Source;
@@ -12,13 +14,29 @@ import org.sparkrdma.shuffle.metrics.Figure;
  * Totals of the application as gauges of the driver's metrics system, where Spark's Prometheus
  * servlet shows them: executors have no web server. The comment of each is its meaning in
  * docs/metrics.md. Safe for any thread.
+ *
+ * <p>Sums over thousands of executors take milliseconds under the lock of their reports, so all
+ * gauges of a scrape show the same sums.
  */
 final class ApplicationMetricsSource implements Source {
+  /** Longer than a scrape takes, shorter than the time between two. */
+  private static final long MAX_AGE_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final MetricRegistry registry = new MetricRegistry();
   private final Supplier<ApplicationTotals> totals;
+  private final LongSupplier nowNs;
 
-  ApplicationMetricsSource(Supplier<ApplicationTotals> totals) {
+  // Guarded by this.
+
+  private ApplicationTotals last;
+  private long lastNs;
+
+  /**
+   * @param nowNs a clock such as {@link System#nanoTime}
+   */
+  ApplicationMetricsSource(Supplier<ApplicationTotals> totals, LongSupplier nowNs) {
     this.totals = totals;
+    this.nowNs = nowNs;
     // Running executors that use RDMA.
     add("executors.rdma.up", ApplicationTotals::withRdma);
     // Running executors that use no RDMA at present.
@@ -54,7 +72,16 @@ final class ApplicationMetricsSource implements Source {
   }
 
   private void add(String name, ToLongFunction<ApplicationTotals> value) {
-    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(totals.get()));
+    registry.register(name, (Gauge<Long>) () -> value.applyAsLong(recent()));
+  }
+
+  private synchronized ApplicationTotals recent() {
+    long now = nowNs.getAsLong();
+    if (last == null || now - lastNs >= MAX_AGE_NS) {
+      last = totals.get();
+      lastNs = now;
+    }
+    return last;
   }
 
   @Override

@@ -55,7 +55,9 @@ public final class ApplicationMonitor {
     this.reporters = reporters;
     this.notes = notes;
     notes.forEach(figures::note);
-    SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
+    SparkEnv.get()
+        .metricsSystem()
+        .registerSource(new ApplicationMetricsSource(figures::totals, System::nanoTime));
     posts =
         new EventPosts(
             figures, hasPages ? event -> context.listenerBus().post(event) : event -> {});

@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.metrics.Figure;
     isGetterVisibility = Visibility.NONE)
 final class ApplicationTotals {
   private static final double FULL = 0.95;
+  private static final int MAX_REASONS = 5;
 
   private BytesByPath bytes = BytesByPath.NONE;
   private long broadcastBytes;
@@ -30,8 +31,11 @@ final class ApplicationTotals {
   private long fallbackBytes;
   private final SortedMap<String, Long> fallbacks = new TreeMap<>();
 
-  /** Executors whose RDMA is off for good, by the reason. */
+  /** Executors whose RDMA is off for good, by the reason: the first reasons. */
   private final transient SortedMap<String, Long> offReasons = new TreeMap<>();
+
+  /** Executors whose RDMA is off for another reason. */
+  private transient long offOthers;
 
   private long quarantines;
   private long highestPinnedBytes;
@@ -51,6 +55,7 @@ final class ApplicationTotals {
     fallbackBytes = ended.fallbackBytes;
     fallbacks.putAll(ended.fallbacks);
     offReasons.putAll(ended.offReasons);
+    offOthers = ended.offOthers;
     quarantines = ended.quarantines;
     highestPinnedBytes = ended.highestPinnedBytes;
   }
@@ -63,7 +68,7 @@ final class ApplicationTotals {
     fallbackBytes += executor.number(Figure.TCP_FALLBACK);
     executor.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
     if (executor.text(Figure.STATE).equals("off")) {
-      offReasons.merge(executor.text(Figure.REASONS), 1L, Long::sum);
+      addOff(executor.text(Figure.REASONS));
     }
     quarantines += executor.number(Figure.QUARANTINES);
     highestPinnedBytes = Math.max(highestPinnedBytes, executor.number(Figure.PINNED_HIGHEST));
@@ -71,6 +76,15 @@ final class ApplicationTotals {
       addPresent(executor);
     } else if (!executor.isRemoved() && executor.hasReported()) {
       off++;
+    }
+  }
+
+  /** Reasons may name what differs in each executor, such as addresses. */
+  private void addOff(String reason) {
+    if (offReasons.size() < MAX_REASONS || offReasons.containsKey(reason)) {
+      offReasons.merge(reason, 1L, Long::sum);
+    } else {
+      offOthers++;
     }
   }
 
@@ -156,12 +170,13 @@ final class ApplicationTotals {
   /**
    * The line that the driver logs at the end of the application. {@code highestPinnedBytes} is the
    * maximum over executors of the bytes that one has pinned at one time. Behind it, if any, are the
-   * bytes that executors had written which have ended, and the reasons why executors have used no
-   * RDMA, with their number.
+   * bytes that executors had written which have ended, and the first reasons why executors have
+   * used no RDMA, with their number.
    */
   String summary() {
     String ended = endedBytes == 0 ? "" : " endedBytes=" + endedBytes;
     String off = offReasons.isEmpty() ? "" : " executorsWithoutRdma=" + offReasons;
+    String others = offOthers == 0 ? "" : " and " + offOthers + " others";
     return String.format(
             Locale.ROOT,
             ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d broadcastBytes=%d"
@@ -176,6 +191,7 @@ final class ApplicationTotals {
             fallbacks,
             highestPinnedBytes)
         + ended
-        + off;
+        + off
+        + others;
   }
 }

@@ -19,6 +19,9 @@ import org.sparkrdma.shuffle.metrics.StageReads;
     getterVisibility = Visibility.NONE,
     isGetterVisibility = Visibility.NONE)
 final class ExecutorFigures {
+  /** More than this version has; another one may have others. */
+  private static final int MAX_VALUES = 100;
+
   private final Map<String, Object> values = new HashMap<>();
   private String host = "";
   private long remote;
@@ -48,7 +51,8 @@ final class ExecutorFigures {
               name.equals(Figure.PINNED_HIGHEST.label())
                   && value instanceof Number number
                   && number.longValue() < highest;
-          if (!lower && !value.equals(values.put(name, value))) {
+          boolean fits = values.size() < MAX_VALUES || values.containsKey(name);
+          if (!lower && fits && !value.equals(values.put(name, value))) {
             changes.put(name, value);
           }
         });

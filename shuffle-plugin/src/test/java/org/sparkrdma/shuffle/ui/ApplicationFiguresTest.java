@@ -3,10 +3,13 @@ package org.sparkrdma.shuffle.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.codahale.metrics.Gauge;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,6 +62,67 @@ class ApplicationFiguresTest {
     assertThat(figures.snapshot().executors().get("1").state()).contains("does not know it");
     assertThat(figures.snapshot().executors().get("2").state()).isEqualTo("lost: killed");
     assertThat(figures.totals().withRdma()).isZero();
+  }
+
+  /** Nobody takes the changes meanwhile, as between two events of a large application. */
+  @Test
+  void shouldBeBoundedAlsoWhenEachExecutorEndsForAReasonOfItsOwn() {
+    int ended = 100_000;
+    String tail = "x".repeat(1_000);
+    for (int i = 0; i < ended; i++) {
+      String id = Integer.toString(i);
+      figures.start(id, "host" + i);
+      figures.report(
+          id,
+          Map.of("state", "off", "reasons", "no device " + i + tail, "read", 1L, "name" + i, 1L));
+      figures.addTask(id, i, 2, 1);
+      figures.remove(id, "killed " + i);
+    }
+    figures.report("running", Map.of("state", "off", "reasons", "no device 1" + tail));
+    assertThat(figures.totals().summary())
+        .hasSizeLessThan(7_000)
+        .contains("readBytes=" + ended, "no device 3" + tail + "=1", "no device 1" + tail + "=2")
+        .endsWith("} and " + (ended - 5) + " others");
+    Snapshot snapshot = figures.snapshot();
+    assertThat(snapshot.executors()).hasSize(ApplicationFigures.MAX_REMOVED + 1);
+    assertThat(snapshot.stages()).hasSize(ApplicationFigures.MAX_STAGES);
+    RdmaShuffleEvent event = figures.takeChanges(0).orElseThrow();
+    int most = ApplicationFigures.MAX_CHANGED + ApplicationFigures.MAX_REMOVED;
+    assertThat(event.figures).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
+    assertThat(event.sparkExecutors).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
+    assertThat(event.stageBytes).hasSize(ApplicationFigures.MAX_STAGES);
+  }
+
+  @Test
+  void shouldKeepABoundedNumberOfFiguresOfAnExecutor() {
+    for (int i = 0; i < 1_000; i++) {
+      figures.report("1", Map.of("name" + i, 1L));
+    }
+    figures.report("1", Map.of("name0", 5L));
+    assertThat(figures.takeChanges(0).orElseThrow().figures.get("1"))
+        .hasSize(100)
+        .containsEntry("name0", 5L);
+  }
+
+  @Test
+  void shouldSumOnceForAllGaugesOfAScrape() {
+    AtomicInteger sums = new AtomicInteger();
+    AtomicLong nowNs = new AtomicLong();
+    ApplicationMetricsSource source =
+        new ApplicationMetricsSource(
+            () -> {
+              sums.incrementAndGet();
+              return figures.totals();
+            },
+            nowNs::get);
+    for (long scrape = 1; scrape <= 3; scrape++) {
+      figures.report("1", Map.of("read", scrape));
+      source.metricRegistry().getGauges().values().forEach(Gauge::getValue);
+      assertThat(source.metricRegistry().getGauges().get("bytes.read").getValue())
+          .isEqualTo(scrape);
+      assertThat(sums).hasValue((int) scrape);
+      nowNs.addAndGet(1_000_000_000L);
+    }
   }
 
   @Test
