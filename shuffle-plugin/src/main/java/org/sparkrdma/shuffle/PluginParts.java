@@ -125,7 +125,7 @@ final class PluginParts implements AutoCloseable {
           () -> {
             var unused = client.withdraw(executorId, List.of(reason));
           });
-      client.report(executorId, () -> figures, () -> false);
+      client.report(executorId, () -> figures, () -> false, () -> false);
     } catch (ThreadShortageException e) {
       LOG.debug("The driver does not learn why RDMA is off", e);
     }

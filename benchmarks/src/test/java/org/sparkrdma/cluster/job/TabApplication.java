@@ -110,6 +110,6 @@ public final class TabApplication {
     post(bus, TASK, id, executor, read + tcp, waitMs, "Start");
     post(bus, TASK, id, executor, read + tcp, waitMs, "End");
     post(bus, STAGE, id, name, "Completed");
-    monitor.report("" + executor, Map.of("stages", List.of(id, id, read, 0L, tcp)));
+    monitor.report("" + executor, Map.of("stages", List.of(id + 1, id, read, 0L, tcp)));
   }
 }

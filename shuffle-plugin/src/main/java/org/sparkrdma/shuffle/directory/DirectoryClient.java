@@ -4,12 +4,14 @@ package org.sparkrdma.shuffle.directory;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -18,6 +20,7 @@ import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
 /**
@@ -36,14 +39,24 @@ public final class DirectoryClient implements AutoCloseable {
   /** Time from the end of the last reading task to its report: others may follow it at once. */
   static final long AFTER_READS_MS = 10;
 
+  /** Stages may be short: on average reports are at least so far apart. */
+  static final long MIN_REPORT_MS = 1_000;
+
+  /** Reports that may come sooner, as those of a short application. */
+  static final int SOONER_REPORTS = 5;
+
   private static final String NO_ENDPOINT = "RpcEndpointNotFoundException";
   private static final long REPORT_INTERVAL_MS = 5_000;
   private static final long LAST_FIGURES_MS = 1_000;
 
   private final DriverCall driver;
-  private final ControlThread control;
+  private final ScheduledExecutorService control;
+  private final LongSupplier nowNs;
   private final EndpointCache endpoints;
   private final long publisher = new SecureRandom().nextLong();
+
+  /** A second for each report since an idle time; the control thread writes. */
+  private volatile long paidNs;
 
   /** The last record of this executor; earlier ones are not tried again. */
   private volatile ExecutorRecord latest;
@@ -73,9 +86,12 @@ public final class DirectoryClient implements AutoCloseable {
     this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime, control);
   }
 
-  DirectoryClient(DriverCall driver, Duration timeout, LongSupplier nowNs, ControlThread control) {
+  DirectoryClient(
+      DriverCall driver, Duration timeout, LongSupplier nowNs, ScheduledExecutorService control) {
     this.driver = driver;
     this.control = control;
+    this.nowNs = nowNs;
+    this.paidNs = nowNs.getAsLong();
     this.endpoints = new EndpointCache(driver, timeout, nowNs, control);
   }
 
@@ -134,24 +150,38 @@ public final class DirectoryClient implements AutoCloseable {
    * seconds, after {@link #reportSoon}, and at the close. Called once.
    *
    * @param figures called by the control thread
+   * @param onTaken called by the control thread when the driver has the figures; returns whether
+   *     more of {@link Figure#STAGES} wait
    * @param readsNow whether a task reads now; called by the control thread
    */
   public void report(
-      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier readsNow) {
+      String executorId,
+      Supplier<Map<String, Object>> figures,
+      BooleanSupplier onTaken,
+      BooleanSupplier readsNow) {
     reading = readsNow;
-    reports = () -> sendFigures(executorId, figures.get());
+    reports = () -> sendFigures(executorId, figures, onTaken);
     schedule(this::tick, 0);
   }
 
-  private void sendFigures(String executorId, Map<String, Object> now) {
-    if (now.equals(takenFigures)) {
-      return;
-    }
-    if (isTaken(new ExecutorReport(executorId, now))) {
-      takenFigures = now;
-    } else {
-      // RDMA may have ended on the driver.
-      endpoints.recheck();
+  private void sendFigures(
+      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier onTaken) {
+    boolean more = true;
+    while (more) {
+      Map<String, Object> now = figures.get();
+      if (now.equals(takenFigures)) {
+        return;
+      }
+      paidNs = Math.max(paidNs, nowNs.getAsLong()) + TimeUnit.MILLISECONDS.toNanos(MIN_REPORT_MS);
+      if (!isTaken(new ExecutorReport(executorId, now))) {
+        // RDMA may have ended on the driver.
+        endpoints.recheck();
+        return;
+      }
+      takenFigures = new HashMap<>(now);
+      // Of other bytes than the next.
+      takenFigures.remove(Figure.STAGES);
+      more = onTaken.getAsBoolean();
     }
   }
 
@@ -166,12 +196,25 @@ public final class DirectoryClient implements AutoCloseable {
 
   /**
    * The last task that reads has ended, or the state of RDMA has changed: new figures are sent
-   * soon, unless a task reads by then, whose end is reported in turn. Returns at once.
+   * soon, or where many were sent within seconds, a second after the last ones, unless a task reads
+   * by then, whose end is reported in turn. Returns at once.
    */
   public synchronized void reportSoon() {
     if (reports != null && !reportsSoon) {
       reportsSoon = true;
-      schedule(this::reportAfterReads, AFTER_READS_MS);
+      long unpaidMs = TimeUnit.NANOSECONDS.toMillis(paidNs - nowNs.getAsLong());
+      long laterMs = unpaidMs - SOONER_REPORTS * MIN_REPORT_MS;
+      schedule(this::reportAfterReads, Math.max(AFTER_READS_MS, laterMs));
+    }
+  }
+
+  /**
+   * The executor ends, perhaps before {@link #close}: new figures are sent now. Returns at once.
+   */
+  public void reportNow() {
+    Runnable last = reports;
+    if (last != null) {
+      control.execute(last);
     }
   }
 

@@ -499,6 +499,8 @@ public final class RdmaRuntime implements AutoCloseable {
           "Shuffle of this executor: {} highestPinnedBytes={}",
           used,
           pinned.isPresent() ? pinned.get().highestBytes() : 0);
+      // A Worker ends executors by a signal, which may come before the close.
+      directory.reportNow();
     }
     published.countDown();
   }

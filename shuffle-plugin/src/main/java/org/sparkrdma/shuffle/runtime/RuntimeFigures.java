@@ -41,7 +41,8 @@ final class RuntimeFigures {
 
   /** Begins to send the figures to the driver from time to time. */
   void startReports() {
-    directory.report(executorId, this::current, () -> openReads.get() > 0);
+    directory.report(
+        executorId, this::current, counters.stages()::taken, () -> openReads.get() > 0);
   }
 
   /** A task begins to read; the figures are sent when no task has read for a while. */
@@ -57,8 +58,8 @@ final class RuntimeFigures {
   }
 
   /**
-   * The present figures by the label of {@link Figure}; values are Long or String, and the list of
-   * {@code StageReads}.
+   * The present figures by the label of {@link Figure}; values are Long or String, and the report
+   * of {@code StageReads}.
    */
   Map<String, Object> current() {
     Map<String, Object> figures = new LinkedHashMap<>();
@@ -87,7 +88,7 @@ final class RuntimeFigures {
         figures.put(Figure.FALLBACK + reason.label(), counters.value(reason));
       }
     }
-    List<Long> stages = counters.stages().list();
+    List<Long> stages = counters.stages().report();
     if (!stages.isEmpty()) {
       figures.put(Figure.STAGES, stages);
     }

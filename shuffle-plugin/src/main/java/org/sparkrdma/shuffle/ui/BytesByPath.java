@@ -17,9 +17,4 @@ record BytesByPath(long read, long copied, long tcp, long local) {
     return new BytesByPath(
         read + other.read, copied + other.copied, tcp + other.tcp, local + other.local);
   }
-
-  BytesByPath minus(BytesByPath other) {
-    return new BytesByPath(
-        read - other.read, copied - other.copied, tcp - other.tcp, local - other.local);
-  }
 }

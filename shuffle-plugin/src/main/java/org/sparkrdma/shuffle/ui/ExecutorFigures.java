@@ -33,8 +33,8 @@ final class ExecutorFigures {
   /** Whether a compacted event log has dropped Spark's events about it. */
   private transient boolean compacted;
 
-  /** The last report about stages, by the number of {@link StageReads#list}. */
-  private transient Map<Long, BytesByPath> stageReports = Map.of();
+  /** Number of the last report about stages. */
+  private transient long stageReport;
 
   /**
    * Takes over reported values; the others stay. The highest number of pinned bytes does not fall
@@ -60,28 +60,25 @@ final class ExecutorFigures {
   }
 
   /**
-   * Takes over a report about stages.
+   * Takes over a report about stages once.
    *
-   * @param reported {@link StageReads#list}; null without one
+   * @param reported {@link StageReads#report}; null without one
    * @return the bytes that it adds to each stage
    */
   Map<Integer, BytesByPath> updateStages(Object reported) {
-    List<?> numbers = reported instanceof List<?> list ? list : List.of();
-    Map<Long, BytesByPath> now = new HashMap<>();
     Map<Integer, BytesByPath> increments = new TreeMap<>();
-    for (int i = 0; i + StageReads.FIELDS <= numbers.size(); i += StageReads.FIELDS) {
-      Long number = (Long) numbers.get(i);
-      int stageId = Math.toIntExact((Long) numbers.get(i + 1));
-      BytesByPath sum =
-          new BytesByPath(
-              (Long) numbers.get(i + 2), (Long) numbers.get(i + 3), (Long) numbers.get(i + 4), 0);
-      now.put(number, sum);
-      BytesByPath more = sum.minus(stageReports.getOrDefault(number, BytesByPath.NONE));
-      if (!more.equals(BytesByPath.NONE)) {
-        increments.merge(stageId, more, BytesByPath::plus);
-      }
+    if (!(reported instanceof List<?> numbers)
+        || numbers.isEmpty()
+        || (Long) numbers.get(0) <= stageReport) {
+      return increments;
     }
-    stageReports = now;
+    stageReport = (Long) numbers.get(0);
+    for (int i = 1; i + StageReads.FIELDS <= numbers.size(); i += StageReads.FIELDS) {
+      BytesByPath more =
+          new BytesByPath(
+              (Long) numbers.get(i + 1), (Long) numbers.get(i + 2), (Long) numbers.get(i + 3), 0);
+      increments.merge(((Long) numbers.get(i)).intValue(), more, BytesByPath::plus);
+    }
     return increments;
   }
 

@@ -5,14 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.Gauge;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 class ApplicationFiguresTest {
   private final ApplicationFigures figures = new ApplicationFigures(true);
@@ -125,28 +128,60 @@ class ApplicationFiguresTest {
     }
   }
 
+  /** The answer to a report may be lost, so that it comes again. */
   @Test
-  void shouldAddWhatEachReportAddsToAStage() {
-    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
-    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 10L, 5L)));
-    figures.report("2", Map.of("stages", List.of(0L, 4L, 7L, 0L, 0L)));
+  void shouldAddEachReportOnceToItsStages() {
+    figures.report("1", Map.of("stages", List.of(1L, 4L, 100L, 10L, 5L)));
+    figures.report("1", Map.of("stages", List.of(1L, 4L, 100L, 10L, 5L)));
+    figures.report("2", Map.of("stages", List.of(1L, 4L, 7L, 0L, 0L)));
     assertThat(received(4)).isEqualTo(new BytesByPath(107, 10, 5, 0));
-    figures.report("1", Map.of("stages", List.of(0L, 4L, 130L, 10L, 6L, 1L, 5L, 0L, 0L, 9L)));
+    figures.report("1", Map.of("stages", List.of(2L, 4L, 30L, 0L, 1L, 5L, 0L, 0L, 9L)));
     assertThat(received(4)).isEqualTo(new BytesByPath(137, 10, 6, 0));
     assertThat(received(5)).isEqualTo(new BytesByPath(0, 0, 9, 0));
+    figures.report("1", Map.of("stages", List.of()));
     figures.remove("1", "killed");
-    figures.report("1", Map.of("stages", List.of(0L, 4L, 131L, 10L, 6L)));
-    assertThat(received(4)).as("the last report").isEqualTo(new BytesByPath(138, 10, 6, 0));
+    figures.report("1", Map.of("stages", List.of(3L, 4L, -1L, 0L, 0L)));
+    assertThat(received(4)).as("the last report").isEqualTo(new BytesByPath(136, 10, 6, 0));
   }
 
+  /** Property: the sum of the reports is the sum of what was added. */
   @Test
-  void shouldCountAStageThatAnExecutorHasForgottenFromZero() {
-    figures.report("1", Map.of("stages", List.of(0L, 4L, 100L, 0L, 0L)));
-    figures.report("1", Map.of("stages", List.of(9L, 4L, 130L, 0L, 0L)));
-    assertThat(received(4)).as("another number").isEqualTo(new BytesByPath(230, 0, 0, 0));
-    figures.report("1", Map.of());
-    figures.report("1", Map.of("stages", List.of(10L, 4L, 1L, 0L, 0L)));
-    assertThat(received(4)).isEqualTo(new BytesByPath(231, 0, 0, 0));
+  void shouldLoseNoBytesOfAStageHoweverManyReadBetweenTwoReports() {
+    Random random = new Random(7);
+    ShuffleCounters counters = new ShuffleCounters();
+    BytesByPath[] expected = new BytesByPath[500];
+    Arrays.fill(expected, BytesByPath.NONE);
+    for (int round = 0; round < 200; round++) {
+      for (int i = random.nextInt(1_000); i > 0; i--) {
+        int stage = random.nextInt(expected.length);
+        BytesByPath more =
+            new BytesByPath(random.nextInt(9), random.nextInt(9), random.nextInt(9), 0);
+        if (more.read() + more.tcp() > 0) {
+          expected[stage] = expected[stage].plus(more);
+        }
+        counters.stages().add(stage, more.read(), more.copied(), more.tcp());
+      }
+      boolean more = true;
+      while (more) {
+        List<Long> report = counters.stages().report();
+        if (random.nextInt(4) > 0) {
+          figures.report("1", report.isEmpty() ? Map.of() : Map.of("stages", report));
+        }
+        // The report or its answer was lost, or the driver has taken it.
+        boolean arrived = random.nextInt(4) > 0;
+        if (arrived) {
+          figures.report("1", report.isEmpty() ? Map.of() : Map.of("stages", report));
+        }
+        more = arrived && counters.stages().taken();
+      }
+    }
+    while (!counters.stages().report().isEmpty()) {
+      figures.report("1", Map.of("stages", counters.stages().report()));
+      counters.stages().taken();
+    }
+    for (int stage = 0; stage < expected.length; stage++) {
+      assertThat(received(stage)).as("stage %d", stage).isEqualTo(expected[stage]);
+    }
   }
 
   private BytesByPath received(int stageId) {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class EventPostsTest {
   private final List<RdmaShuffleEvent> events = new ArrayList<>();
+  private long reports;
   private final ApplicationFigures figures = new ApplicationFigures(true);
   private final EventPosts posts = new EventPosts(figures, events::add);
 
@@ -67,7 +68,7 @@ class EventPostsTest {
   @Test
   void shouldPostTheLatestSumsOfEachStageOnce() {
     reportStage(3, 10, 2, 1);
-    reportStage(3, 20, 4, 1);
+    reportStage(3, 10, 2, 0);
     posts.post(0, true);
     posts.post(20_000, true);
     assertThat(events).hasSize(1);
@@ -82,9 +83,9 @@ class EventPostsTest {
         .isEqualTo(List.of(4_999L, 1L, 0L, 0L, 0L, 0L));
   }
 
-  /** An executor reports the sums of one stage. */
+  /** An executor reports more bytes of one stage. */
   private void reportStage(long stageId, long read, long copied, long tcp) {
-    figures.report("1", Map.of("stages", List.of(stageId, stageId, read, copied, tcp)));
+    figures.report("1", Map.of("stages", List.of(++reports, stageId, read, copied, tcp)));
   }
 
   private Map<String, Map<String, Object>> merged() {

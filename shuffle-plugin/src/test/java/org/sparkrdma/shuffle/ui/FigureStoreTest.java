@@ -43,7 +43,7 @@ class FigureStoreTest {
           figures.addTask("2", 5, 1, 1);
         };
     dropped.accept(live);
-    live.report("1", Map.of("state", "up", "read", 12L, "stages", List.of(0L, 3L, 12L, 0L, 0L)));
+    live.report("1", Map.of("state", "up", "read", 12L, "stages", List.of(1L, 3L, 12L, 0L, 0L)));
     posts.post(0, true);
     kept.accept(live);
     live.remove("1", "killed");

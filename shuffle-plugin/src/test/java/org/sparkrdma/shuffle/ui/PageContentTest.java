@@ -63,7 +63,7 @@ class PageContentTest {
   @Test
   void shouldCountTheBytesOfExecutorsThatNeverReportAsTcpEverywhere() {
     figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 2_048L, "tcp", 512L));
-    figures.report("1", Map.of("stages", List.of(0L, 3L, 2_048L, 0L, 512L)));
+    figures.report("1", Map.of("stages", List.of(1L, 3L, 2_048L, 0L, 512L)));
     figures.addTask("1", 3, 2_560, 0);
     figures.addTask("2", 3, 1_024, 0);
     assertThat(stage(3)).endsWith("3.5 KiB", "2.0 KiB", "1.5 KiB", "0 B");
