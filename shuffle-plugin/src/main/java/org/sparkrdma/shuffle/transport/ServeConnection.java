@@ -303,6 +303,11 @@ final class ServeConnection extends RdmaConnection {
     return !isUsable() || openCalls > 0 || !deferred.isEmpty();
   }
 
+  /** Whether its end costs its reader nothing but another connection. */
+  boolean isUnused() {
+    return isUsable() && leases == 0 && !isBusy();
+  }
+
   /**
    * A connection of which a lease is open stays, because READs need nothing of this process, until
    * the lease has expired.
@@ -328,7 +333,7 @@ final class ServeConnection extends RdmaConnection {
       markBroken(FallbackReason.TIMEOUT, "lease expired");
     } else if (stalled) {
       markBroken(FallbackReason.LOST_PEER, "peer receives no messages");
-    } else if (nowNs - lastUsedNs > idleNs && leases == 0 && !isBusy()) {
+    } else if (nowNs - lastUsedNs > idleNs && isUnused()) {
       markBroken(null, "idle");
     }
   }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -22,6 +23,9 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 final class ServePeers {
   private static final Logger LOG = LoggerFactory.getLogger(ServePeers.class);
   private static final int MIN_UNPROVEN = 8;
+
+  /** The next LOCATE of a reader that is busy follows sooner. */
+  private static final long MIN_IDLE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final ConnectionResources context;
   private final BlockServer server;
@@ -42,6 +46,9 @@ final class ServePeers {
     long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
     boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
     if (full) {
+      if (unproven < maxUnproven) {
+        endIdlest(nowNs);
+      }
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
       connection.reject(context.full());
       connection.close();
@@ -63,6 +70,19 @@ final class ServePeers {
     if (!hasRoom) {
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
       accepted.reject();
+    }
+  }
+
+  /** Ends the connection that is unused for longest; the reader that is rejected tries again. */
+  private void endIdlest(long nowNs) {
+    ServeConnection idlest = null;
+    for (ServeConnection other : serving.values()) {
+      if (other.isUnused() && (idlest == null || other.lastUsedNs - idlest.lastUsedNs < 0)) {
+        idlest = other;
+      }
+    }
+    if (idlest != null && nowNs - idlest.lastUsedNs > MIN_IDLE_NS) {
+      idlest.markBroken(null, "another reader needs its room");
     }
   }
 

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,5 +72,41 @@ class EvictionTest {
     fabric.runUntil(next::isAnswered, 2_000 * MS);
     assertThat(next.isRead()).isTrue();
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  /** Else a reader waits until the other's connection has been idle for minutes, and uses TCP. */
+  @Test
+  void shouldEndTheIdleConnectionOfAnotherReader() throws Exception {
+    VirtualExecutor server = start(1);
+    VirtualExecutor one = start(1);
+    VirtualExecutor other = start(1);
+    for (int round = 0; round < 5; round++) {
+      for (VirtualExecutor reader : List.of(one, other)) {
+        VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
+        assertThat(fabric.runUntil(fetch::isAnswered, 1_000 * MS)).isTrue();
+        assertThat(fetch.isRead()).isTrue();
+        fabric.run(50 * MS);
+        assertThat(server.connections()).isEqualTo(1);
+      }
+    }
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isBetween(9L, 30L);
+    for (VirtualExecutor reader : List.of(one, other)) {
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldNotEndAConnectionFromWhichAnotherReaderReads() throws Exception {
+    VirtualExecutor server = start(1);
+    VirtualExecutor one = start(1);
+    VirtualExecutor other = start(1);
+    VirtualFetch large = new VirtualFetch(one, server.endpoint(), 0, BLOCKS, () -> {});
+    fabric.run(15 * MS);
+    VirtualFetch next = new VirtualFetch(other, server.endpoint());
+    fabric.runUntil(large::isAnswered, 1_000 * MS);
+    assertThat(large.isRead()).isTrue();
+    assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(fabric.runUntil(next::isAnswered, 2_000 * MS)).isTrue();
+    assertThat(next.isRead()).isTrue();
   }
 }
