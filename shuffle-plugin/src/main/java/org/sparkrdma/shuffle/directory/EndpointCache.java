@@ -74,7 +74,7 @@ public final class EndpointCache {
    */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
-    if (endpoint == null && !isSilent && !hasEnded(executorId)) {
+    if (endpoint == null && !hasEnded(executorId)) {
       return query(executorId);
     }
     if (endpoint == null || endpoint.isEmpty()) {
@@ -83,10 +83,17 @@ public final class EndpointCache {
     return CompletableFuture.completedFuture(endpoint == null ? Optional.empty() : endpoint);
   }
 
-  /** The same, after the driver is asked once more. */
+  /**
+   * The same, after the driver is asked once more. While the driver does not answer, nobody waits
+   * for it: what is known counts, and the driver is asked every few seconds.
+   */
   public synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
     if (closed) {
       return CompletableFuture.completedFuture(Optional.empty());
+    }
+    if (isSilent) {
+      recheck();
+      return CompletableFuture.completedFuture(known.getOrDefault(executorId, Optional.empty()));
     }
     CompletableFuture<Optional<Endpoint>> answer = waiting.get(executorId);
     if (answer == null) {

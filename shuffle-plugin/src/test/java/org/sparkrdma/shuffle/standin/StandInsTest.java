@@ -114,7 +114,7 @@ class StandInsTest {
   }
 
   @Test
-  void shouldFindAStandInAgainWhenMoreExecutorsHaveEndedThanAreRemembered() {
+  void shouldFindAStandInAgainWhenMoreExecutorsHaveEndedThanAreRemembered() throws Exception {
     publish("a", "5000");
     assertThat(find("0", "a", 0)).isEqualTo("5000");
     IntStream.range(1_000, 2_000).mapToObj(Integer::toString).forEach(driver::remove);
@@ -122,9 +122,43 @@ class StandInsTest {
     driver.beSilent(true);
     assertThat(find("0", "a", 1)).as("the driver does not answer").isEqualTo("TCP");
     driver.beSilent(false);
-    assertThat(find("0", "a", 2)).isEqualTo("5000");
-    assertThat(find("0", "a", 2)).as("without a query").isEqualTo("5000");
-    assertThat(driver.queries()).isEqualTo(4);
+    nowNs.addAndGet(Duration.ofSeconds(5).toNanos());
+    find("0", "a", 2);
+    awaitQueries();
+    assertThat(find("0", "a", 3)).isEqualTo("5000");
+    assertThat(find("0", "a", 3)).as("without a query").isEqualTo("5000");
+    assertThat(driver.queries()).isEqualTo(5);
+  }
+
+  /** Else each stage waits for the whole time-out of a look-up. */
+  @Test
+  void shouldNotWaitInEachStageForADriverThatIsKnownToBeSilent() throws Exception {
+    publish("a", "1", "2");
+    assertThat(find("1", "a", 0)).isEqualTo("1");
+    driver.beSilent(true);
+    assertThat(find("1", "a", 1)).as("after a wait for the driver").isEqualTo("1");
+    CountDownLatch busy = new CountDownLatch(1);
+    var unused =
+        control.submit(
+            () -> {
+              busy.await();
+              return null;
+            });
+    int queries = driver.queries();
+    for (int stage = 2; stage < 10; stage++) {
+      var found = standIns.find(new BlockManagerAddress("1", "a", 7_337), stage);
+      assertThat(found).isDone();
+      assertThat(found.join()).isPresent();
+    }
+    busy.countDown();
+    awaitQueries();
+    assertThat(driver.queries()).isEqualTo(queries);
+    driver.beSilent(false);
+    nowNs.addAndGet(Duration.ofSeconds(5).toNanos());
+    assertThat(find("1", "a", 10)).isEqualTo("1");
+    awaitQueries();
+    driver.remove("1");
+    assertThat(find("1", "a", 11)).as("it answers again").isEqualTo("2");
   }
 
   @Test
