@@ -2,7 +2,9 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -35,6 +37,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
       EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     failIfPlanned(lengthBytes);
+    device.settings.registration().charge(lengthBytes);
     return new SoftRegion(
         this, device, (SoftMemory) memory, null, offset, lengthBytes, takeKey(), access);
   }
@@ -50,10 +53,23 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
       throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
     }
     try {
+      charge(linked, offset, lengthBytes);
       return new SoftRegion(this, device, null, linked, offset, lengthBytes, takeKey(), access);
     } catch (VerbsException | RuntimeException e) {
       device.links.release(linked);
       throw e;
+    }
+  }
+
+  private void charge(LinkedFile linked, long offset, long lengthBytes) throws VerbsException {
+    SoftCost cost = device.settings.registration();
+    if (cost.isNothing()) {
+      return;
+    }
+    try (FileChannel file = FileChannel.open(linked.hardLink(), StandardOpenOption.READ)) {
+      cost.charge(file.position(offset), lengthBytes);
+    } catch (IOException e) {
+      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
     }
   }
 

@@ -72,6 +72,7 @@ final class SoftRegion extends EngineRegion {
 
   @Override
   protected void deregister() {
+    device.settings.deregistration().charge(remote().lengthBytes());
     int key = remote().remoteKey32();
     device.table.retireRegion(SharedTable.regionIndex(key));
     device.regionKeys.release(key);

@@ -16,8 +16,16 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * @param latencyNs latency of the simulated network
  * @param faults faults to inject, see {@link FaultPlan}
  * @param handshakeTimeoutNs time-out of the handshake
+ * @param registration cost of a registration
+ * @param deregistration cost of a deregistration
  */
-record SoftSettings(Path directory, long latencyNs, String faults, long handshakeTimeoutNs) {
+record SoftSettings(
+    Path directory,
+    long latencyNs,
+    String faults,
+    long handshakeTimeoutNs,
+    SoftCost registration,
+    SoftCost deregistration) {
   static final String PREFIX = "soft.";
 
   private static final EngineSetting DIRECTORY =
@@ -51,7 +59,24 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
           "a duration with ns, us, ms or s, 1ms to 60s",
           "Controls how long the handshake of a new connection may take. A longer time"
               + " detects a peer that does not answer later. Raise it on very busy hosts.");
-  static final List<EngineSetting> ALL = List.of(DIRECTORY, LATENCY, FAULTS, HANDSHAKE_TIMEOUT);
+  private static final String COSTS = "the costs of a call and of a page, such as 75us,270ns";
+  private static final EngineSetting REGISTRATION_COST =
+      setting(
+          "registration.cost",
+          "0us,0ns",
+          COSTS,
+          "Controls for how long a registration keeps its thread busy, as a card does that pins"
+              + " each page. Set it to see how a job behaves where registrations are dear.");
+  private static final EngineSetting DEREGISTRATION_COST =
+      setting(
+          "deregistration.cost",
+          "0us,0ns",
+          COSTS,
+          "Controls for how long a deregistration keeps its thread busy. Set it together with"
+              + " `soft.registration.cost`.");
+  static final List<EngineSetting> ALL =
+      List.of(
+          DIRECTORY, LATENCY, FAULTS, HANDSHAKE_TIMEOUT, REGISTRATION_COST, DEREGISTRATION_COST);
 
   private static final Pattern DURATION =
       Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)(ns|us|ms|s)");
@@ -73,7 +98,9 @@ record SoftSettings(Path directory, long latencyNs, String faults, long handshak
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),
         given.value(FAULTS),
-        duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L));
+        duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L),
+        parse(given, REGISTRATION_COST, SoftCost::parse),
+        parse(given, DEREGISTRATION_COST, SoftCost::parse));
   }
 
   private static Path absolute(String value) {

@@ -4,11 +4,20 @@ package org.sparkrdma.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -26,7 +35,9 @@ class SoftSettingsTest {
     "soft.latency,5 ms",
     "soft.faults,explode@1",
     "soft.handshake.timeout,0ms",
-    "soft.handshake.timeout,2m"
+    "soft.handshake.timeout,2m",
+    "soft.registration.cost,75us",
+    "soft.deregistration.cost,'1us,2'"
   })
   void shouldNameKeyValueAndAllowedValues(String key, String value) {
     assertThatThrownBy(() -> of(key, value))
@@ -34,6 +45,26 @@ class SoftSettingsTest {
         .hasMessageContaining("key=" + key)
         .hasMessageContaining("value=" + value)
         .hasMessageContaining("allowed=");
+  }
+
+  @Test
+  void shouldChargeACallAndEachPageWhenAsked(@TempDir Path folder) throws Exception {
+    Path file = Files.write(folder.resolve("file"), new byte[3 * 4_096]);
+    Map<String, String> costs =
+        Map.of(
+            "soft.registration.cost", "20ms,10ms",
+            "soft.deregistration.cost", "1ms, 2ms");
+    VerbsEngine engine = new SoftProvider().load(EngineSettings.of(costs));
+    try (Device device = engine.open("soft0");
+        ProtectionDomain domain = device.allocateProtectionDomain()) {
+      long beganNs = System.nanoTime();
+      MemoryRegion region = domain.registerFile(file, 4_096, 4_097, Set.of(AccessFlag.REMOTE_READ));
+      long registeredNs = System.nanoTime();
+      region.close();
+      assertThat(registeredNs - beganNs).isGreaterThanOrEqualTo(40_000_000);
+      assertThat(System.nanoTime() - registeredNs).isGreaterThanOrEqualTo(5_000_000);
+    }
+    assertThat(of("soft.latency", "0us").registration().isNothing()).isTrue();
   }
 
   @Test
