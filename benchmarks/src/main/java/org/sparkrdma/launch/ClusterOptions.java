@@ -5,7 +5,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.apache.commons.io.input.ReversedLinesFileReader;
 import org.sparkrdma.cluster.ClusterSettings;
@@ -32,6 +36,9 @@ public final class ClusterOptions extends LaunchOptions {
   @Option(names = "--keep")
   private boolean keep;
 
+  @Option(names = "--conf", paramLabel = "KEY=VALUE")
+  private Map<String, String> conf = new TreeMap<>();
+
   /** Work of a command on its running cluster. */
   @FunctionalInterface
   public interface Work {
@@ -55,6 +62,7 @@ public final class ClusterOptions extends LaunchOptions {
   public int run(String script, UnaryOperator<ClusterSettings> adjust, Work work)
       throws LaunchException, IOException, InterruptedException {
     report.check();
+    checkConf(conf, Set.of());
     RunDirectory directory = RunDirectory.create(workDirectory());
     try {
       runOnCluster(script, directory, adjust, work);
@@ -70,6 +78,30 @@ public final class ClusterOptions extends LaunchOptions {
     return 0;
   }
 
+  /** The settings of {@code --conf}. */
+  public Map<String, String> conf() {
+    return conf;
+  }
+
+  /**
+   * Refuses settings that an application would ignore.
+   *
+   * @param fixed keys that the command sets itself
+   * @throws MisuseException that names the key and what is allowed
+   */
+  public static void checkConf(Map<String, String> conf, Set<String> fixed) {
+    for (String key : conf.keySet()) {
+      if (!key.startsWith("spark.")) {
+        throw new MisuseException("--conf %s: keys of Spark begin with spark.".formatted(key));
+      }
+      if (fixed.contains(key)) {
+        throw new MisuseException(
+            "--conf %s: the benchmark sets this key itself, so that its runs can be compared; it sets %s"
+                .formatted(key, String.join(", ", new TreeSet<>(fixed))));
+      }
+    }
+  }
+
   private void runOnCluster(
       String script, RunDirectory directory, UnaryOperator<ClusterSettings> adjust, Work work)
       throws LaunchException, IOException, InterruptedException {
@@ -82,7 +114,7 @@ public final class ClusterOptions extends LaunchOptions {
       Runtime.getRuntime().addShutdownHook(endHook);
       try {
         progress().log("cluster is up, its web page is " + cluster.masterUiUrl());
-        work.run(new MeasuringRuns(cluster, installation(), directory, progress()));
+        work.run(new MeasuringRuns(cluster, installation(), directory, progress(), conf));
       } finally {
         LiveProcesses.remove(endHook);
       }

@@ -16,12 +16,15 @@ import org.sparkrdma.cluster.StandaloneCluster;
 /**
  * Runs applications that measure something between two executors, one after the other. Each is a
  * {@link MeasuredApplication} with a plan of its own. Confined to one thread.
+ *
+ * @param userConf settings of Spark that the user adds to all applications
  */
 public record MeasuringRuns(
     StandaloneCluster cluster,
     Installation installation,
     RunDirectory directory,
-    ProgressLog progress) {
+    ProgressLog progress,
+    Map<String, String> userConf) {
   private static final Map<String, String> COMMON =
       Map.of(
           "spark.driver.host", "127.0.0.1",
@@ -54,6 +57,7 @@ public record MeasuringRuns(
       throws LaunchException, IOException, InterruptedException {
     Map<String, String> all = new HashMap<>(COMMON);
     all.putAll(conf);
+    all.putAll(userConf);
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");

@@ -2,9 +2,11 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -39,6 +41,13 @@ final class BenchmarkRuns {
           "spark.scheduler.maxRegisteredResourcesWaitingTime", "120s",
           // Joins must shuffle both sides.
           "spark.sql.autoBroadcastJoinThreshold", "-1");
+
+  /** Keys that every run of some shuffles sets, whatever the user's settings. */
+  static Set<String> fixedKeys(List<ShuffleMode> modes) {
+    Set<String> keys = new HashSet<>(FIXED_SETTINGS.keySet());
+    modes.forEach(mode -> keys.addAll(mode.conf().keySet()));
+    return keys;
+  }
 
   private final BenchmarkPlan plan;
   private final Consumer<ProgressLog.Line> progress;

@@ -38,6 +38,7 @@ public final class JobCommand implements Callable<Integer> {
   @Override
   public Integer call() throws LaunchException, IOException, InterruptedException {
     BenchmarkPlan plan = job.plan();
+    ClusterOptions.checkConf(options.conf(), BenchmarkRuns.fixedKeys(plan.modes()));
     LaunchOptions.check("--threads", threads, 1, MAX_THREADS);
     return options.run(
         "bench",

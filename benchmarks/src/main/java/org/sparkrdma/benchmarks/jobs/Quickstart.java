@@ -53,6 +53,7 @@ public final class Quickstart implements Callable<Integer> {
   @Override
   public Integer call() throws LaunchException, IOException, InterruptedException {
     BenchmarkPlan plan = plan();
+    ClusterOptions.checkConf(options.conf(), BenchmarkRuns.fixedKeys(plan.modes()));
     return options.run("quickstart", settings -> settings, runs -> run(plan, runs));
   }
 

@@ -11,11 +11,32 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Launcher;
+import org.sparkrdma.launch.Refusal;
 import picocli.CommandLine;
 
 @Timeout(60)
 class QuickstartTest {
   @TempDir private Path directory;
+
+  @Test
+  void shouldRefuseASettingThatItWouldIgnore() {
+    for (Class<?> command : List.of(Quickstart.class, JobCommand.class)) {
+      String job = command == JobCommand.class ? "groupby" : "--modes=vanilla";
+      String[] arguments = {
+        job, "--project", ".", "--work-dir", directory.toString(), "--conf", ""
+      };
+      assertThat(refusal(command, arguments, "pinned.max=1m"))
+          .isEqualTo("--conf pinned.max: keys of Spark begin with spark.");
+      assertThat(refusal(command, arguments, "spark.speculation=true"))
+          .contains("--conf spark.speculation", "the benchmark sets this key itself");
+      assertThat(refusal(command, arguments, "spark.x")).contains("KEY=VALUE");
+    }
+  }
+
+  private static String refusal(Class<?> command, String[] arguments, String setting) {
+    arguments[arguments.length - 1] = setting;
+    return Refusal.of(command, arguments);
+  }
 
   @Test
   void shouldShuffleAsMuchAsTheUserAsksFor() {
