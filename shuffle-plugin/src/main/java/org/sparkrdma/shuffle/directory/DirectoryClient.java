@@ -45,6 +45,9 @@ public final class DirectoryClient implements AutoCloseable {
   /** Reports that may come sooner, as those of a short application. */
   static final int SOONER_REPORTS = 5;
 
+  /** Time over which the first queries of executors are spread that start at once. */
+  static final int FIRST_QUERIES_MS = 1_000;
+
   private static final String NO_ENDPOINT = "RpcEndpointNotFoundException";
   private static final long REPORT_INTERVAL_MS = 5_000;
   private static final long LAST_FIGURES_MS = 1_000;
@@ -53,7 +56,8 @@ public final class DirectoryClient implements AutoCloseable {
   private final ScheduledExecutorService control;
   private final LongSupplier nowNs;
   private final EndpointCache endpoints;
-  private final long publisher = new SecureRandom().nextLong();
+  private final SecureRandom random = new SecureRandom();
+  private final long publisher = random.nextLong();
 
   /** A second for each report since an idle time; the control thread writes. */
   private volatile long paidNs;
@@ -138,6 +142,11 @@ public final class DirectoryClient implements AutoCloseable {
       long nextMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       schedule(() -> tryPublish(record, taken, nextMs), retryMs);
     }
+  }
+
+  /** Asks for the other executors within a second, before the first look-up. Returns at once. */
+  public void begin() {
+    schedule(endpoints::begin, random.nextInt(FIRST_QUERIES_MS));
   }
 
   /** Whether the driver has no directory; control thread, after {@link #publish(Endpoint)}. */

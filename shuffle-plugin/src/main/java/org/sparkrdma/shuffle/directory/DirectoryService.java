@@ -2,11 +2,14 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.BiPredicate;
+import java.util.zip.Deflater;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,10 +19,13 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   [PUBLISH, record]         → Boolean: accepted
  *   [REPORT, report]          → Boolean: taken; see {@link ExecutorReport}
- *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
+ *   [CHANGES, since version]  → [version, Boolean: these are all, [records, ...], ids of gone ones]
  * </pre>
  *
- * <p>Messages contain only lists and JDK types, see {@link RecordCodec}. Safe for any thread.
+ * <p>Messages contain only lists and JDK types, see {@link RecordCodec}; records are byte arrays of
+ * {@link Records}, of which later ones replace earlier ones. Thousands of executors ask for all
+ * records within seconds, so what most of them lack is one array, encoded once. Safe for any
+ * thread.
  */
 final class DirectoryService {
   static final String PUBLISH = "publish";
@@ -29,16 +35,31 @@ final class DirectoryService {
   /** Maximum number of removed executors that are remembered. */
   static final int MAX_GONE = 1_000;
 
+  /** The snapshot is encoded again when later records have more than this part of its length. */
+  private static final int MAX_LATER_SHARE = 4;
+
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
 
   private final String consequence;
   private final BiPredicate<String, Map<String, Object>> reports;
 
-  /** By executor id, in the order of their versions. */
-  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  /** The latest change of each executor, by its id. */
+  private final Map<String, Entry> entries = new HashMap<>();
+
+  /** Encoded records of executors by the version of their entry. */
+  private final NavigableMap<Long, byte[]> records = new TreeMap<>();
+
+  /** Ids of removed executors by the version of their entry. */
+  private final NavigableMap<Long, String> gone = new TreeMap<>();
 
   private long version;
-  private int gone;
+
+  /** All records at a version, and those since then at a later one. */
+  private byte[] snapshot = Records.join(List.of(), Deflater.BEST_SPEED);
+
+  private long snapshotVersion;
+  private byte[] later = snapshot;
+  private long laterVersion;
 
   /** Version of the latest removal that is not remembered any more. */
   private long forgottenVersion;
@@ -69,7 +90,7 @@ final class DirectoryService {
     List<?> request = RecordCodec.list(message, 2);
     String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
-      case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
+      case PUBLISH -> publish(RecordCodec.decode(RecordCodec.as(byte[].class, request.get(1))));
       case REPORT -> {
         ExecutorReport report = ExecutorReport.decode(request.get(1));
         // Not under the lock: the figures of the application call knows under their own lock, which
@@ -80,6 +101,13 @@ final class DirectoryService {
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
+  }
+
+  /** Whether the answer may be long. */
+  static boolean isLookUp(Object message) {
+    return message instanceof List<?> request
+        && request.size() == 2
+        && CHANGES.equals(request.get(0));
   }
 
   /** RDMA has ended on the driver: executors learn that none has an endpoint, so they use TCP. */
@@ -111,27 +139,29 @@ final class DirectoryService {
       return;
     }
     put(executorId, Optional.empty());
-    gone++;
-    if (gone > MAX_GONE) {
+    gone.put(version, executorId);
+    if (gone.size() > MAX_GONE) {
       forgetEarliestGone();
     }
   }
 
   private void forgetEarliestGone() {
-    Map.Entry<String, Entry> earliest =
-        entries.entrySet().stream()
-            .filter(entry -> entry.getValue().record().isEmpty())
-            .findFirst()
-            .orElseThrow();
-    forgottenVersion = earliest.getValue().version();
-    entries.remove(earliest.getKey());
-    gone--;
+    Map.Entry<Long, String> earliest = gone.pollFirstEntry();
+    forgottenVersion = earliest.getKey();
+    entries.remove(earliest.getValue());
+    if (forgottenVersion > snapshotVersion) {
+      // It may have the executor, which no answer would name as gone.
+      encodeSnapshot();
+    }
   }
 
   private void put(String executorId, Optional<ExecutorRecord> record) {
     version++;
-    entries.remove(executorId);
-    entries.put(executorId, new Entry(version, record));
+    Entry before = entries.put(executorId, new Entry(version, record));
+    if (before != null) {
+      records.remove(before.version());
+    }
+    record.ifPresent(one -> records.put(version, RecordCodec.encode(one)));
   }
 
   private void put(ExecutorRecord record) {
@@ -171,18 +201,38 @@ final class DirectoryService {
 
   private synchronized List<Object> changes(long since) {
     boolean all = since < forgottenVersion;
-    ArrayList<Object> records = new ArrayList<>();
-    ArrayList<Object> removed = new ArrayList<>();
-    entries.forEach(
-        (executorId, entry) -> {
-          if (all || entry.version() > since) {
-            entry
-                .record()
-                .ifPresentOrElse(
-                    record -> records.add(RecordCodec.encode(record)),
-                    () -> removed.add(executorId));
-          }
-        });
-    return new ArrayList<>(List.of(version, all, records, removed));
+    List<Object> answered = new ArrayList<>();
+    long from = since;
+    if (all || version - since > records.size() / 2) {
+      from = Math.min(since, snapshotVersion);
+      encodeLater();
+      answered.add(snapshot);
+      answered.add(later);
+    } else {
+      answered.add(recordsSince(since, Deflater.NO_COMPRESSION));
+    }
+    List<Object> removed = new ArrayList<>(gone.tailMap(all ? 0 : from, false).values());
+    return new ArrayList<>(List.of(version, all, answered, removed));
+  }
+
+  private void encodeLater() {
+    if (laterVersion != version) {
+      later = recordsSince(snapshotVersion, Deflater.NO_COMPRESSION);
+      laterVersion = version;
+      if (later.length > snapshot.length / MAX_LATER_SHARE) {
+        encodeSnapshot();
+      }
+    }
+  }
+
+  private void encodeSnapshot() {
+    snapshot = recordsSince(0, Deflater.BEST_SPEED);
+    snapshotVersion = version;
+    later = recordsSince(version, Deflater.NO_COMPRESSION);
+    laterVersion = version;
+  }
+
+  private byte[] recordsSince(long since, int level) {
+    return Records.join(records.tailMap(since, false).values(), level);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
@@ -22,11 +23,13 @@ import scala.runtime.BoxedUnit;
 public final class DriverDirectory implements AutoCloseable {
   private final RpcEnv rpcEnv;
   private final DirectoryService service;
+  private final LookUps lookUps;
   private final RpcEndpointRef ref;
 
   /**
    * Opens the endpoint under its {@link DirectoryName}.
    *
+   * @param timeout of a look-up
    * @param consequence for users when an executor does not use RDMA
    * @param reports receives the values that an executor reports, by its id, on Spark's dispatcher;
    *     must not block; returns whether they are taken, else the executor sends them again
@@ -35,14 +38,16 @@ public final class DriverDirectory implements AutoCloseable {
   public DriverDirectory(
       SparkConf conf,
       RpcEnv rpcEnv,
+      Duration timeout,
       String consequence,
       BiPredicate<String, Map<String, Object>> reports,
       MissingLinks missing) {
     this.rpcEnv = rpcEnv;
     this.service = new DirectoryService(consequence, reports);
+    this.lookUps = new LookUps(timeout, System::nanoTime);
     this.ref =
         rpcEnv.setupEndpoint(
-            DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service, missing));
+            DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service, lookUps, missing));
   }
 
   /** Same as {@link DirectoryService#executors}. */
@@ -63,10 +68,12 @@ public final class DriverDirectory implements AutoCloseable {
   @Override
   public void close() {
     rpcEnv.stop(ref);
+    lookUps.close();
   }
 
   /** The RPC endpoint; called on Spark's dispatcher, one message at a time. */
-  private record DirectoryRpcEndpoint(RpcEnv rpcEnv, DirectoryService service, MissingLinks missing)
+  private record DirectoryRpcEndpoint(
+      RpcEnv rpcEnv, DirectoryService service, LookUps lookUps, MissingLinks missing)
       implements ThreadSafeRpcEndpoint {
     @Override
     public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
@@ -78,21 +85,29 @@ public final class DriverDirectory implements AutoCloseable {
 
         @Override
         public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
-          try {
-            if (missing.any()) {
-              service.end();
-            }
-            context.reply(service.answer(message));
-          } catch (IllegalArgumentException | LinkageError e) {
-            // An error would end the dispatcher's thread, and the executor would wait.
-            if (e instanceof LinkageError error) {
-              missing.take(error);
-            }
-            context.sendFailure(e);
+          if (DirectoryService.isLookUp(message)) {
+            lookUps.add(() -> answer(message, context));
+          } else {
+            answer(message, context);
           }
           return null;
         }
       };
+    }
+
+    private void answer(Object message, RpcCallContext context) {
+      try {
+        if (missing.any()) {
+          service.end();
+        }
+        context.reply(service.answer(message));
+      } catch (IllegalArgumentException | LinkageError e) {
+        // An error would end the dispatcher's thread, and the executor would wait.
+        if (e instanceof LinkageError error) {
+          missing.take(error);
+        }
+        context.sendFailure(e);
+      }
     }
   }
 }

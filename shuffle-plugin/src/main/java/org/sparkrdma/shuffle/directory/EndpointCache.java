@@ -125,6 +125,15 @@ public final class EndpointCache {
     }
   }
 
+  /**
+   * Queries the directory if nothing has asked it, so that look-ups lack little. Control thread.
+   */
+  void begin() {
+    if (version == 0) {
+      recheck();
+    }
+  }
+
   /** Queries the changes and answers all look-ups that waited at its start. */
   private void refresh() {
     Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
@@ -154,8 +163,8 @@ public final class EndpointCache {
       // The driver has forgotten which executors were removed since the last query.
       known.clear();
     }
-    for (Object encoded : RecordCodec.as(List.class, changes.get(2))) {
-      takeRecord(encoded);
+    for (Object records : RecordCodec.as(List.class, changes.get(2))) {
+      Records.split(RecordCodec.as(byte[].class, records), this::takeRecord);
     }
     for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
       known.remove(RecordCodec.name(gone));
@@ -164,7 +173,7 @@ public final class EndpointCache {
     version = RecordCodec.as(Long.class, changes.get(0));
   }
 
-  private void takeRecord(Object encoded) {
+  private void takeRecord(byte[] encoded) {
     try {
       ExecutorRecord record = RecordCodec.decode(encoded);
       known.put(record.executorId(), record.endpoint());

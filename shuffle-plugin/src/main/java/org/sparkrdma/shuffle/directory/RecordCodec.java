@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -10,126 +17,118 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /**
- * Encodes records and messages as lists of JDK types. Spark's RPC reads a message with the
- * executor's own class loader, which does not contain jars from {@code --jars}, and closes the
- * connection to the driver when a class is missing. Stateless.
+ * Encodes records as bytes, and checks messages, which are lists of JDK types. Spark's RPC reads a
+ * message with the executor's own class loader, which does not contain jars from {@code --jars},
+ * and closes the connection to the driver when a class is missing. Stateless.
  *
  * <pre>
- *   record    [format, executor id, publisher, epoch, [address, ...], engine, protocol, incarnation,
- *              token of 32 bytes, host]
- *   or        [format, executor id, publisher, epoch, [reason, ...]]
- *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
+ *   record    format int, executor id text, publisher long, epoch long, 1 byte, host text,
+ *             number of addresses byte, address, ..., engine text, protocol int, incarnation long,
+ *             token of 32 bytes
+ *   or        format int, executor id text, publisher long, epoch long, 0 byte,
+ *             number of reasons byte, reason text, ...
+ *   address   4 or 16 byte, so many bytes, prefix length of the subnet byte, port int
+ *   text      as of DataOutput.writeUTF
  * </pre>
  *
  * <p>Another format number is that of another version of this plug-in: the driver refuses such a
  * record, and executors ignore it.
  */
 final class RecordCodec {
-  static final int FORMAT = 4;
+  static final int FORMAT = 5;
 
-  private static final int AVAILABLE_FIELDS = 10;
-  private static final int UNAVAILABLE_FIELDS = 5;
-  private static final int ADDRESS_FIELDS = 3;
   private static final int MAX_NAME_CHARS = 255;
   private static final int MAX_REASONS = 16;
   private static final int MAX_REASON_CHARS = 1_000;
 
   private RecordCodec() {}
 
-  static List<Object> encode(ExecutorRecord record) {
-    List<Object> encoded = new ArrayList<>();
-    encoded.add(FORMAT);
-    encoded.add(record.executorId());
-    encoded.add(record.publisher());
-    encoded.add(record.epoch());
-    if (record.endpoint().isPresent()) {
-      Endpoint endpoint = record.endpoint().get();
-      encoded.add(encode(endpoint.addresses()));
-      encoded.add(endpoint.engine());
-      encoded.add(endpoint.protocol());
-      encoded.add(endpoint.incarnation());
-      encoded.add(endpoint.token());
-      encoded.add(endpoint.host());
-    } else {
-      encoded.add(shortened(record.reasons()));
+  static byte[] encode(ExecutorRecord record) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeInt(FORMAT);
+      out.writeUTF(record.executorId());
+      out.writeLong(record.publisher());
+      out.writeLong(record.epoch());
+      out.writeBoolean(record.endpoint().isPresent());
+      if (record.endpoint().isPresent()) {
+        write(record.endpoint().get(), out);
+      } else {
+        int reasons = Math.min(MAX_REASONS, record.reasons().size());
+        out.writeByte(reasons);
+        for (String reason : record.reasons().subList(0, reasons)) {
+          out.writeUTF(reason.substring(0, Math.min(MAX_REASON_CHARS, reason.length())));
+        }
+      }
+    } catch (IOException e) {
+      throw new IllegalArgumentException("a name is too long to be encoded", e);
     }
-    return encoded;
+    return bytes.toByteArray();
   }
 
-  private static List<Object> encode(List<ListenerAddress> addresses) {
-    List<Object> encoded = new ArrayList<>();
-    for (ListenerAddress address : addresses) {
-      NetworkAddress network = address.network();
-      encoded.add(
-          new ArrayList<Object>(
-              List.of(network.address().getAddress(), network.prefixBits(), address.port())));
+  private static void write(Endpoint endpoint, DataOutputStream out) throws IOException {
+    out.writeUTF(endpoint.host());
+    out.writeByte(endpoint.addresses().size());
+    for (ListenerAddress address : endpoint.addresses()) {
+      byte[] network = address.network().address().getAddress();
+      out.writeByte(network.length);
+      out.write(network);
+      out.writeByte(address.network().prefixBits());
+      out.writeInt(address.port());
     }
-    return encoded;
-  }
-
-  private static List<String> shortened(List<String> reasons) {
-    List<String> shortened = new ArrayList<>();
-    for (String reason : reasons.subList(0, Math.min(MAX_REASONS, reasons.size()))) {
-      shortened.add(reason.substring(0, Math.min(MAX_REASON_CHARS, reason.length())));
-    }
-    return shortened;
+    out.writeUTF(endpoint.engine());
+    out.writeInt(endpoint.protocol());
+    out.writeLong(endpoint.incarnation());
+    out.write(endpoint.token());
   }
 
   /**
    * @throws IllegalArgumentException when it is no record, or a field is missing or out of range
    */
-  static ExecutorRecord decode(Object encoded) {
-    List<?> list = as(List.class, encoded);
-    int format = list.isEmpty() ? 0 : as(Integer.class, list.get(0));
-    if (format != FORMAT) {
-      throw new IllegalArgumentException("bad record: format=" + format + " known=" + FORMAT);
+  static ExecutorRecord decode(byte[] encoded) {
+    ByteBuffer in = ByteBuffer.wrap(encoded);
+    try {
+      int format = in.getInt();
+      if (format != FORMAT) {
+        throw new IllegalArgumentException("bad record: format=" + format + " known=" + FORMAT);
+      }
+      String executorId = name(text(in));
+      long publisher = in.getLong();
+      long epoch = in.getLong();
+      boolean available = in.get() == 1;
+      Optional<Endpoint> endpoint =
+          available ? Optional.of(endpoint(executorId, in)) : Optional.empty();
+      List<String> reasons = available ? List.of() : reasons(in);
+      if (in.hasRemaining()) {
+        throw new IllegalArgumentException("bad record: bytes too many=" + in.remaining());
+      }
+      return new ExecutorRecord(executorId, publisher, epoch, endpoint, reasons);
+    } catch (BufferUnderflowException e) {
+      throw new IllegalArgumentException("bad record: it is too short", e);
     }
-    boolean available = list.size() != UNAVAILABLE_FIELDS;
-    List<?> fields = list(list, available ? AVAILABLE_FIELDS : UNAVAILABLE_FIELDS);
-    String executorId = name(fields.get(1));
-    return new ExecutorRecord(
-        executorId,
-        as(Long.class, fields.get(2)),
-        as(Long.class, fields.get(3)),
-        available ? Optional.of(endpoint(executorId, fields)) : Optional.empty(),
-        available ? List.of() : reasons(fields.get(4)));
   }
 
-  private static Endpoint endpoint(String executorId, List<?> fields) {
+  private static Endpoint endpoint(String executorId, ByteBuffer in) {
+    String host = name(text(in));
+    List<ListenerAddress> addresses = new ArrayList<>();
+    // The endpoint refuses to have none.
+    for (int left = in.get(); left > 0; left--) {
+      if (addresses.size() == Endpoint.MAX_ADDRESSES) {
+        throw new IllegalArgumentException("bad endpoint: too many addresses");
+      }
+      InetAddress address = address(bytes(in, in.get() & 0xff));
+      addresses.add(new ListenerAddress(new NetworkAddress(address, in.get() & 0xff), in.getInt()));
+    }
+    String engine = name(text(in));
+    int protocol = in.getInt();
+    long incarnation = in.getLong();
+    byte[] token = bytes(in, Endpoint.TOKEN_BYTES);
     Endpoint endpoint =
-        new Endpoint(
-            executorId,
-            name(fields.get(9)),
-            addresses(fields.get(4)),
-            name(fields.get(5)),
-            as(Integer.class, fields.get(6)),
-            as(Long.class, fields.get(7)),
-            as(byte[].class, fields.get(8)));
-    if (endpoint.protocol() < 0) {
+        new Endpoint(executorId, host, addresses, engine, protocol, incarnation, token);
+    if (protocol < 0) {
       throw new IllegalArgumentException("bad endpoint: " + endpoint);
     }
-    if (endpoint.token().length != Endpoint.TOKEN_BYTES) {
-      throw new IllegalArgumentException("bad endpoint: tokenBytes=" + endpoint.token().length);
-    }
     return endpoint;
-  }
-
-  /** The endpoint refuses to have none. */
-  private static List<ListenerAddress> addresses(Object encoded) {
-    List<?> list = as(List.class, encoded);
-    if (list.size() > Endpoint.MAX_ADDRESSES) {
-      throw new IllegalArgumentException("bad endpoint: addresses=" + list.size());
-    }
-    List<ListenerAddress> addresses = new ArrayList<>();
-    for (Object element : list) {
-      List<?> address = list(element, ADDRESS_FIELDS);
-      addresses.add(
-          new ListenerAddress(
-              new NetworkAddress(
-                  address(as(byte[].class, address.get(0))), as(Integer.class, address.get(1))),
-              as(Integer.class, address.get(2))));
-    }
-    return addresses;
   }
 
   private static InetAddress address(byte[] bytes) {
@@ -140,18 +139,37 @@ final class RecordCodec {
     }
   }
 
-  private static List<String> reasons(Object encoded) {
-    List<?> list = as(List.class, encoded);
+  private static List<String> reasons(ByteBuffer in) {
     List<String> reasons = new ArrayList<>();
-    for (Object element : list) {
-      String reason = as(String.class, element);
-      if (list.size() > MAX_REASONS || reason.length() > MAX_REASON_CHARS) {
-        throw new IllegalArgumentException(
-            "bad record: reasons=" + list.size() + " reasonChars=" + reason.length());
+    for (int left = in.get() & 0xff; left > 0; left--) {
+      String reason = text(in);
+      if (reasons.size() == MAX_REASONS || reason.length() > MAX_REASON_CHARS) {
+        throw new IllegalArgumentException("bad record: reasonChars=" + reason.length());
       }
       reasons.add(reason);
     }
     return reasons;
+  }
+
+  private static byte[] bytes(ByteBuffer in, int length) {
+    if (length > in.remaining()) {
+      throw new BufferUnderflowException();
+    }
+    byte[] bytes = new byte[length];
+    in.get(bytes);
+    return bytes;
+  }
+
+  private static String text(ByteBuffer in) {
+    int start = in.position();
+    int length = Short.BYTES + Short.toUnsignedInt(in.getShort());
+    in.position(start);
+    byte[] text = bytes(in, length);
+    try (DataInputStream data = new DataInputStream(new ByteArrayInputStream(text))) {
+      return data.readUTF();
+    } catch (IOException e) {
+      throw new IllegalArgumentException("bad record: a text is malformed", e);
+    }
   }
 
   /** A list of exactly {@code size} elements. */

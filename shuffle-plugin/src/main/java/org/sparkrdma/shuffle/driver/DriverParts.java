@@ -66,7 +66,12 @@ public final class DriverParts implements AutoCloseable {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory =
           new DriverDirectory(
-              conf, SparkEnv.get().rpcEnv(), withoutRdma(settings), this::takeReport, missing);
+              conf,
+              SparkEnv.get().rpcEnv(),
+              settings.lookupTimeout(),
+              withoutRdma(settings),
+              this::takeReport,
+              missing);
       broadcasts = Broadcasts.onDriver(SparkEnv.get(), settings, ends::watch);
       DriverDirectory opened = directory;
       Broadcasts variables = broadcasts;

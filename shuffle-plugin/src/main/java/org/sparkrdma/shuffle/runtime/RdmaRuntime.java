@@ -274,6 +274,8 @@ public final class RdmaRuntime implements AutoCloseable {
     if (directory.isAbsent()) {
       // No task waits for it.
       published.countDown();
+    } else {
+      directory.begin();
     }
     directory.reportSoon();
     tcp.tryRun(FirstFetch.class.getName(), () -> FirstFetch.begin(started.transport(), self));

@@ -4,14 +4,21 @@ package org.sparkrdma.shuffle.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.Deflater;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -170,15 +177,56 @@ class DirectoryClientTest {
     assertThat(client.find("gone").join()).isEmpty();
   }
 
+  /** Each asks at times of its own, and must know what the driver knows. */
+  @Test
+  void shouldKnowWhatTheDriverKnowsWhateverItHasMissed() {
+    Random random = new Random(5);
+    Map<String, Long> expected = new TreeMap<>();
+    List<DirectoryClient> clients = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      clients.add(client(service::answer, Duration.ofSeconds(20)));
+    }
+    Map<String, Long> epochs = new HashMap<>();
+    for (int step = 0; step < 6_000; step++) {
+      String id = Integer.toString(random.nextInt(step < 3_000 ? 200 : 4_000));
+      if (random.nextInt(3) == 0) {
+        service.remove(id);
+        expected.remove(id);
+        epochs.put(id, -1L);
+      } else if (epochs.getOrDefault(id, 0L) >= 0) {
+        long epoch = epochs.merge(id, 1L, Long::sum);
+        service.answer(
+            List.of(
+                DirectoryService.PUBLISH,
+                RecordCodec.encode(
+                    ExecutorRecord.available(
+                        DirectoryServiceTest.endpoint(id, 1_000 * epoch), 7, epoch))));
+        expected.put(id, 1_000 * epoch);
+      }
+      if (random.nextInt(50) == 0) {
+        int asks = random.nextInt(clients.size());
+        DirectoryClient client = clients.get(asks * asks / clients.size());
+        // One that never existed makes it ask.
+        assertThat(client.find("step" + step).join()).isEmpty();
+        assertThat(client.size()).isEqualTo(expected.size());
+        expected.forEach(
+            (known, incarnation) ->
+                assertThat(client.find(known).join().orElseThrow().incarnation())
+                    .isEqualTo(incarnation));
+      }
+    }
+    clients.forEach(DirectoryClient::close);
+  }
+
   @Test
   void shouldSkipARecordOfALaterFormat() {
-    List<Object> later = RecordCodec.encode(DirectoryServiceTest.record("1", 10, 1));
-    later.set(0, RecordCodec.FORMAT + 1);
-    List<Object> known = RecordCodec.encode(DirectoryServiceTest.record("2", 20, 1));
+    byte[] later = RecordCodec.encode(DirectoryServiceTest.record("1", 10, 1));
+    ByteBuffer.wrap(later).putInt(RecordCodec.FORMAT + 1);
+    byte[] known = RecordCodec.encode(DirectoryServiceTest.record("2", 20, 1));
+    byte[] records = Records.join(List.of(later, known), Deflater.BEST_SPEED);
     try (DirectoryClient reader =
         client(
-            message -> List.of(2L, false, List.of(later, known), List.of()),
-            Duration.ofSeconds(20))) {
+            message -> List.of(2L, false, List.of(records), List.of()), Duration.ofSeconds(20))) {
       assertThat(reader.find("2").join()).isPresent();
       assertThat(reader.find("1").join()).isEmpty();
     }
@@ -186,8 +234,22 @@ class DirectoryClientTest {
 
   @Test
   void shouldFindNothingWhenTheAnswerIsInvalid() {
-    try (DirectoryClient confused = client(message -> List.of(1), Duration.ofSeconds(20))) {
-      assertThat(confused.find("1").join()).isEmpty();
+    byte[] record = RecordCodec.encode(DirectoryServiceTest.record("1", 10, 1));
+    byte[] joined = Records.join(List.of(record), Deflater.BEST_SPEED);
+    byte[] cut = Arrays.copyOf(joined, joined.length - 8);
+    byte[] longest = new byte[Records.MAX_RECORD_BYTES + 1];
+    byte[] tooLong = Records.join(List.of(longest), Deflater.BEST_SPEED);
+    List<Object> invalid =
+        List.of(
+            List.of(1),
+            List.of(2L, false, List.of(new byte[3]), List.of()),
+            List.of(2L, false, List.of(cut), List.of()),
+            List.of(2L, false, List.of(tooLong), List.of()),
+            List.of(2L, false, List.of("record"), List.of()));
+    for (Object answer : invalid) {
+      try (DirectoryClient confused = client(message -> answer, Duration.ofSeconds(20))) {
+        assertThat(confused.find("1").join()).isEmpty();
+      }
     }
   }
 

@@ -25,15 +25,7 @@ class DirectoryFuzz {
   private static final int MAX_DEPTH = 5;
 
   static Stream<byte[]> messages() {
-    ByteBuffer publish = ByteBuffer.allocate(200);
-    publish.put((byte) 0).put((byte) 2).put((byte) 5);
-    publish.put((byte) 0).put((byte) 10).put((byte) 2).putInt(RecordCodec.FORMAT);
-    publish.put(text("3")).put((byte) 3).putLong(-1).put((byte) 3).putLong(1);
-    publish.put((byte) 0).put((byte) 1).put((byte) 0).put((byte) 4);
-    publish.put((byte) 4).put((byte) 4).put(new byte[] {10, 1, 0, 5});
-    publish.put((byte) 2).putInt(24).put((byte) 2).putInt(4711).put((byte) 12);
-    publish.put(text("soft")).put((byte) 2).putInt(1);
-    publish.put((byte) 3).putLong(-1).put((byte) 9).put(text("host"));
+    ExecutorRecord available = DirectoryServiceTest.record("3", -1, 1);
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
     ByteBuffer report = ByteBuffer.allocate(90);
@@ -42,25 +34,17 @@ class DirectoryFuzz {
     report.put(text("stages")).put((byte) 0).put((byte) 1).put((byte) 3).putLong(7);
     report.put(text("findings")).put((byte) 0).put((byte) 1).put(text("note"));
     return Stream.of(
-        publish.array(),
-        withdrawal(1, text("no device")),
-        // Found by the fuzzer: the driver logs the reasons, which are longer than the input.
-        withdrawal(15, new byte[] {7, (byte) 167}),
+        publishing(available),
+        publishing(ExecutorRecord.unavailable("3", List.of("no device", "no port"), -1, 1)),
         changes.array(),
         report.array());
   }
 
-  /** A withdrawal with the same reason several times. */
-  private static byte[] withdrawal(int reasons, byte[] reason) {
-    ByteBuffer withdraw = ByteBuffer.allocate(110);
-    withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
-    withdraw.put((byte) 0).put((byte) 5).put((byte) 2).putInt(RecordCodec.FORMAT);
-    withdraw.put(text("3")).put((byte) 3).putLong(-1).put((byte) 3).putLong(1);
-    withdraw.put((byte) 0).put((byte) reasons);
-    for (int i = 0; i < reasons; i++) {
-      withdraw.put(reason);
-    }
-    return withdraw.array();
+  private static byte[] publishing(ExecutorRecord record) {
+    byte[] encoded = RecordCodec.encode(record);
+    ByteBuffer publish = ByteBuffer.allocate(5 + encoded.length);
+    publish.put((byte) 0).put((byte) 2).put((byte) 5);
+    return publish.put((byte) 4).put((byte) encoded.length).put(encoded).array();
   }
 
   private static byte[] text(String text) {
@@ -94,8 +78,8 @@ class DirectoryFuzz {
     DirectoryService service = new DirectoryService("", (executorId, values) -> false);
     if (Boolean.TRUE.equals(service.answer(message))) {
       List<?> changes = (List<?>) service.answer(List.of(DirectoryService.CHANGES, 0L));
-      ExecutorRecord decoded = RecordCodec.decode(((List<?>) changes.get(2)).get(0));
-      ExecutorRecord published = RecordCodec.decode(((List<?>) message).get(1));
+      ExecutorRecord decoded = DirectoryServiceTest.records(changes).get(0);
+      ExecutorRecord published = RecordCodec.decode((byte[]) ((List<?>) message).get(1));
       require(published.executorId().equals(decoded.executorId()), "the same executor", 0);
       require(published.reasons().equals(decoded.reasons()), "the same reasons", 0);
       require(

@@ -4,13 +4,18 @@ package org.sparkrdma.shuffle.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +56,7 @@ class DirectoryServiceTest {
     service.remove("1");
     assertThat(changes(0).get(0)).isEqualTo(2L);
     assertThat(changes(0).get(3)).isEqualTo(List.of("1"));
-    assertThat(executorIds(changes(0))).isEmpty();
+    assertThat(records(changes(0))).isEmpty();
     assertThat(publish(record("1", 10, 1))).isFalse();
   }
 
@@ -99,7 +104,7 @@ class DirectoryServiceTest {
     assertThat(publish(ExecutorRecord.unavailable("1", List.of("device removed"), 10, 2))).isTrue();
     assertThat(publish(record("1", 10, 1))).isFalse();
     assertThat(publish(record("1", 11, 3))).isFalse();
-    ExecutorRecord record = RecordCodec.decode(((List<?>) changes(0).get(2)).get(0));
+    ExecutorRecord record = records(changes(0)).get(0);
     assertThat(record.endpoint()).isEmpty();
     assertThat(record.reasons()).containsExactly("device removed");
     assertThat(changes(0).get(0)).isEqualTo(2L);
@@ -121,39 +126,46 @@ class DirectoryServiceTest {
         List.of("changes", "0"),
         List.of("other", 0L),
         List.of(1, 0L),
-        withField(0, 1),
-        withField(1, ""),
-        withField(1, 1),
-        withField(2, null),
-        withField(3, 1),
-        withField(4, List.of()),
-        withField(4, List.of(List.of(new byte[] {10, 1, 0, 5}, 33, 4_711))),
-        withField(4, List.of(List.of(new byte[] {10, 1, 0, 5}, 24, 0))),
-        withField(4, List.of(List.of(new byte[] {(byte) 224, 0, 0, 1}, 24, 4_711))),
-        withField(
-            4,
-            Collections.nCopies(
-                Endpoint.MAX_ADDRESSES + 1, List.of(new byte[] {10, 1, 0, 5}, 24, 4_711))),
-        withField(5, "x".repeat(256)),
-        withField(6, -1),
-        withField(6, 80L),
-        withField(8, new byte[31]),
-        publishing(List.of(2, "1", 1L, 1L, "no device")),
-        publishing(List.of(2, "1", 1L, 1L, Collections.nCopies(17, "no device"))),
-        publishing(List.of()),
-        publishing(List.of(2)),
-        publishing(List.of("1")),
-        publishing(Collections.nCopies(129, 2)));
+        List.of("publish", List.of()),
+        List.of("publish", new byte[0]),
+        publishing(record -> record.putInt(0, RecordCodec.FORMAT - 1)),
+        publishing(record -> record.putShort(4, (short) 0)),
+        publishing(record -> record.putShort(4, (short) -1)),
+        // A byte that no text may have.
+        publishing(record -> record.put(6, (byte) -1)),
+        // Of the address: its length, which is none, then one that belongs to nobody, prefix, port.
+        publishing(record -> record.put(ADDRESS - 1, (byte) 0)),
+        publishing(record -> record.put(ADDRESS - 1, (byte) 9)),
+        publishing(record -> record.put(ADDRESS, (byte) 5)),
+        publishing(record -> record.put(ADDRESS + 1, (byte) 224)),
+        publishing(record -> record.put(ADDRESS + 5, (byte) 33)),
+        publishing(record -> record.putInt(ADDRESS + 6, 0)),
+        publishing(record -> record.putInt(ADDRESS + 16, -1)),
+        List.of("publish", Arrays.copyOf(RECORD, RECORD.length - 1)),
+        List.of("publish", Arrays.copyOf(RECORD, RECORD.length + 1)),
+        withdrawing(Collections.nCopies(17, "no device")),
+        withdrawing(List.of("x".repeat(1_001))));
   }
 
-  private static Object publishing(List<?> record) {
+  private static final byte[] RECORD = RecordCodec.encode(record("1", 10, 1));
+
+  /** Where the first address of that record is. */
+  private static final int ADDRESS = 4 + 3 + 8 + 8 + 1 + 6 + 1;
+
+  private static Object publishing(Consumer<ByteBuffer> change) {
+    byte[] record = RECORD.clone();
+    change.accept(ByteBuffer.wrap(record));
     return List.of("publish", record);
   }
 
-  private static Object withField(int index, Object value) {
-    List<Object> fields = RecordCodec.encode(record("1", 10, 1));
-    fields.set(index, value);
-    return publishing(fields);
+  private static Object withdrawing(List<String> reasons) {
+    ByteBuffer record = ByteBuffer.allocate(5_000);
+    record.putInt(RecordCodec.FORMAT).putShort((short) 1).put((byte) '1').putLong(1).putLong(1);
+    record.put((byte) 0).put((byte) reasons.size());
+    for (String reason : reasons) {
+      record.putShort((short) reason.length()).put(reason.getBytes(StandardCharsets.US_ASCII));
+    }
+    return List.of("publish", Arrays.copyOf(record.array(), record.position()));
   }
 
   @ParameterizedTest
@@ -173,8 +185,17 @@ class DirectoryServiceTest {
     return (List<?>) service.answer(new ArrayList<>(List.of("changes", since)));
   }
 
-  private static List<String> executorIds(List<?> changes) {
-    return ((List<?>) changes.get(2))
-        .stream().map(RecordCodec::decode).map(ExecutorRecord::executorId).toList();
+  /** The records of an answer; of an executor the last one counts. */
+  static List<ExecutorRecord> records(List<?> changes) {
+    Map<String, ExecutorRecord> records = new LinkedHashMap<>();
+    for (Object joined : (List<?>) changes.get(2)) {
+      Records.split(
+          (byte[]) joined,
+          encoded -> {
+            ExecutorRecord record = RecordCodec.decode(encoded);
+            records.put(record.executorId(), record);
+          });
+    }
+    return List.copyOf(records.values());
   }
 }

@@ -42,7 +42,12 @@ class DriverDirectoryTest {
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() {
     try (DriverDirectory directory =
             new DriverDirectory(
-                env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
+                env.conf(),
+                env.rpcEnv(),
+                WAIT,
+                "",
+                (executorId, values) -> true,
+                new MissingLinks());
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
@@ -59,7 +64,7 @@ class DriverDirectoryTest {
     assertThat(client.find("7").join()).isEmpty();
     try (DriverDirectory directory =
         new DriverDirectory(
-            env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks())) {
+            env.conf(), env.rpcEnv(), WAIT, "", (executorId, values) -> true, new MissingLinks())) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
@@ -82,7 +87,7 @@ class DriverDirectoryTest {
     RpcDriverCall driver = new RpcDriverCall(env.conf(), env.rpcEnv(), WAIT);
     AtomicLong nowNs = new AtomicLong();
     try (DriverDirectory directory =
-            new DriverDirectory(env.conf(), env.rpcEnv(), "", reports, missing);
+            new DriverDirectory(env.conf(), env.rpcEnv(), WAIT, "", reports, missing);
         DirectoryClient reader = new DirectoryClient(driver, WAIT, nowNs::get, control)) {
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(reader.find("7").join()).isPresent();
@@ -109,7 +114,12 @@ class DriverDirectoryTest {
     DirectoryName.choose(env.conf());
     try (DriverDirectory directory =
             new DriverDirectory(
-                env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
+                env.conf(),
+                env.rpcEnv(),
+                WAIT,
+                "",
+                (executorId, values) -> true,
+                new MissingLinks());
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {

@@ -80,7 +80,7 @@ public final class ScriptedDriver {
     }
     Object answer = service.answer(message);
     if (request.get(0).equals(DirectoryService.PUBLISH)
-        && RecordCodec.decode(request.get(1)).endpoint().isPresent()) {
+        && RecordCodec.decode((byte[]) request.get(1)).endpoint().isPresent()) {
       published.countDown();
     }
     return answer;

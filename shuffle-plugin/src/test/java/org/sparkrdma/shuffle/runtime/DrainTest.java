@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -50,7 +51,12 @@ class DrainTest extends RuntimeFixture {
     DirectoryName.choose(env.conf());
     directory =
         new DriverDirectory(
-            env.conf(), env.rpcEnv(), "", (executorId, values) -> true, new MissingLinks());
+            env.conf(),
+            env.rpcEnv(),
+            Duration.ofSeconds(30),
+            "",
+            (executorId, values) -> true,
+            new MissingLinks());
     client = tcp;
   }
 
