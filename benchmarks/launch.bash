@@ -74,7 +74,7 @@ check_values() {
   while (($# > 0)); do
     option=${1%%=*}
     kind=$("$help" | awk -v option="$option" '$1 == option && /^ +-/ && !kind { kind = $2 } END { print kind }')
-    if [[ $option == --* && $kind =~ ^[A-Z]+$ ]]; then
+    if [[ $option == --* && $kind =~ ^[A-Z]+(=[A-Z]+)?$ ]]; then
       if [[ $1 == *=* ]]; then
         value=${1#*=}
       elif (($# > 1)) && [[ $2 != --* ]]; then
@@ -95,6 +95,7 @@ check_values() {
 check_value() {
   local name=$1 option=$2 kind=$3 value=$4 allowed=
   case $kind in
+    KEY=VALUE) [[ $value =~ ^spark\.[^=]+= ]] || allowed='KEY=VALUE with a key of Spark' ;;
     N) [[ $value =~ ^-?[0-9]+$ ]] || allowed='a whole number' ;;
     MINUTES) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
     SIZE) [[ $value =~ ^$size_form$ ]] || allowed='a whole number of k, m, g or t, at least 1, such as 256m' ;;

@@ -66,6 +66,7 @@ class ScriptsIT {
         "dev/soak --minutes short",
         "bench groupby --rounds --keep",
         "bench transfer --total 5",
+        "bench groupby --conf pinned.max=1m",
         "bench regress --job sort HEAD",
         "card rxe0 --minutes soon",
         "card rxe0 --cases Reads,,Sends"
