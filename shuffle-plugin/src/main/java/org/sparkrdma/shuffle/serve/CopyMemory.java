@@ -11,9 +11,9 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.verbs.AccessFlag;
 
 /**
- * Registered memory for copies of blocks, and how much of it each reader may hold: a quarter of
- * what windows leave, so that one that releases nothing cannot stop the others. An answer owns its
- * chunks until its lease ends; nothing is cached.
+ * Registered memory for copies of blocks, and how much of it each reader may hold: as much as is
+ * left free then. So one reader alone gets half, and some that release nothing leave the others as
+ * much as each of them holds. An answer owns its chunks until its lease ends; nothing is cached.
  *
  * <p>A load takes chunks on the thread of its disk; all else is confined to the agent.
  */
@@ -21,13 +21,15 @@ final class CopyMemory {
   /** Approximate number of bytes registered at once, in whole chunks. */
   private static final int REGION_BYTES = 4 << 20;
 
-  private static final int READERS_AT_LEAST = 4;
+  /** Part of the memory that windows leave to copies. */
+  private static final int COPY_PART = 4;
 
   private final RegisteredPool pool;
   private final long servingBytes;
   private final int chunkBytes;
   private final Map<Long, Share> shares = new HashMap<>();
-  private volatile long shareBytes;
+  private final AtomicLong heldBytes = new AtomicLong();
+  private volatile long limitBytes;
   private long windowBytes;
 
   /** What a reader holds. Safe for any thread. */
@@ -57,7 +59,7 @@ final class CopyMemory {
   CopyMemory(OpenDevice device, int chunkBytes) {
     this.servingBytes = device.budget().limitBytes() - device.budget().reservedBytes();
     this.chunkBytes = chunkBytes;
-    long regionBytes = Math.min(REGION_BYTES, servingBytes / READERS_AT_LEAST);
+    long regionBytes = Math.min(REGION_BYTES, servingBytes / COPY_PART);
     this.pool =
         new RegisteredPool(
             device,
@@ -76,14 +78,13 @@ final class CopyMemory {
   /** Windows hold so many bytes. */
   void setWindowBytes(long newWindowBytes) {
     windowBytes = newWindowBytes;
-    long leftBytes = servingBytes - windowBytes;
-    shareBytes = Math.max(chunkBytes, leftBytes / READERS_AT_LEAST);
-    pool.limit(leftBytes);
+    limitBytes = servingBytes - windowBytes;
+    pool.limit(limitBytes);
   }
 
   /** Whether windows may hold so many bytes more without taking memory from copies. */
   boolean leavesRoomFor(long lengthBytes) {
-    return windowBytes + lengthBytes <= servingBytes - servingBytes / READERS_AT_LEAST
+    return windowBytes + lengthBytes <= servingBytes - servingBytes / COPY_PART
         && windowBytes + lengthBytes + pool.registeredBytes() <= servingBytes;
   }
 
@@ -105,7 +106,7 @@ final class CopyMemory {
   /** Any thread. */
   private boolean mayHold(Share share) {
     long held = share.bytes();
-    return held == 0 || held + chunkBytes <= shareBytes;
+    return held == 0 || held + chunkBytes <= limitBytes - heldBytes.get();
   }
 
   /**
@@ -117,6 +118,7 @@ final class CopyMemory {
     RegisteredChunk chunk = mayHold(share) ? pool.tryTake().orElse(null) : null;
     if (chunk != null) {
       share.bytes.addAndGet(chunkBytes);
+      heldBytes.addAndGet(chunkBytes);
     }
     return chunk;
   }
@@ -124,6 +126,7 @@ final class CopyMemory {
   /** Returns a chunk. */
   void release(RegisteredChunk chunk, Share share) {
     share.bytes.addAndGet(-chunkBytes);
+    heldBytes.addAndGet(-chunkBytes);
     chunk.release();
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,11 @@ final class ServeConnection extends RdmaConnection {
 
   /** Two answers, and those whose completion is polled after the next requests were received. */
   static final int SEND_DEPTH = 8;
+
+  /**
+   * A reader that neither asks nor releases for so long may be stopped; READs are not seen here.
+   */
+  private static final long FROZEN_NS = Duration.ofSeconds(5).toNanos();
 
   private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
@@ -287,6 +293,7 @@ final class ServeConnection extends RdmaConnection {
       }
       openCalls--;
       leases += Located.hasLease(answer()) ? 1 : 0;
+      lastUsedNs = context.connections().nowNs();
       postReceive(buffer);
       send(answerChunk, lengthBytes, context.connections().nowNs());
     }
@@ -331,6 +338,10 @@ final class ServeConnection extends RdmaConnection {
     long idleNs = 2 * context.settings().idleTimeout().toNanos();
     if (server.hasExpiredLease(number)) {
       markBroken(FallbackReason.TIMEOUT, "lease expired");
+    } else if (nowNs - lastUsedNs > FROZEN_NS
+        && server.holdsWhatOthersLack(number, handshake.peerIncarnation(), nowNs)) {
+      // Only the end of its queue pair frees memory. It connects again when it goes on.
+      markBroken(null, "holds memory for which others wait, and says nothing");
     } else if (stalled) {
       markBroken(FallbackReason.LOST_PEER, "peer receives no messages");
     } else if (nowNs - lastUsedNs > idleNs && isUnused()) {

@@ -511,8 +511,8 @@ class BlockServerTest {
     Wanted[] all = new Wanted[64];
     Arrays.setAll(all, i -> Wanted.of(1, 1, i));
     Call frozen = served(1, all);
-    assertThat(frozen.bytes).as("a quarter").hasSize(4);
-    Call again = served(1, Arrays.copyOfRange(all, 4, 64));
+    assertThat(frozen.bytes).as("as much as it leaves").hasSize(8);
+    Call again = served(1, Arrays.copyOfRange(all, 8, 64));
     for (int i = 0; i < 20; i++) {
       Call call = served(2 + i % 3, Wanted.of(1, 1, i));
       assertThat(call.kinds).containsExactly(Kind.LOCATED);
@@ -558,8 +558,8 @@ class BlockServerTest {
     assertThat(rich.answered).isFalse();
     server.release(20, poor.leaseId);
     work();
-    assertThat(rich.answered).as("it holds its quarter").isFalse();
-    server.release(10, held.get(0).leaseId);
+    assertThat(rich.answered).as("it would leave nothing").isFalse();
+    server.release(12, held.get(2).leaseId);
     work();
     assertThat(rich.kinds).containsExactly(Kind.LOCATED);
   }

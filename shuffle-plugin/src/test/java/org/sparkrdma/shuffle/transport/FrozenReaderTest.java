@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** A reader whose JVM stops while it holds leases, in virtual time. */
+@Timeout(60)
+class FrozenReaderTest {
+  private static final long MS = VirtualFabric.MS;
+  private static final int PARTITIONS = 64;
+  private static final int BLOCK_BYTES = 256 << 10;
+
+  private final VirtualFabric fabric = new VirtualFabric();
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
+
+  private static VirtualFetch fetch(VirtualExecutor reader, VirtualExecutor server, int maps) {
+    return new VirtualFetch(reader, server.endpoint(), 0, maps, () -> {});
+  }
+
+  @Test
+  void shouldKeepMemoryFromOthersForSecondsAndNotUntilItsLeaseExpires() throws Exception {
+    // Room for three windows of 16 MiB.
+    String[] settings = {"pinned.max", "66m", "request.timeout", "30s"};
+    VirtualExecutor server = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    VirtualExecutor frozen = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    VirtualExecutor other = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    fetch(frozen, server, 3);
+    assertThat(fabric.runUntil(() -> server.count(Counter.LOCATES_SERVED) == 1, 1_000 * MS))
+        .isTrue();
+    frozen.pause();
+
+    VirtualFetch early = fetch(other, server, 4);
+    fabric.run(2_000 * MS);
+    assertThat(early.read()).isEqualTo(3);
+    assertThat(early.failures()).containsOnlyKeys(FallbackReason.PEER_BUSY);
+
+    for (int second = 2; second < 7; second++) {
+      fetch(other, server, 4);
+      fabric.run(1_000 * MS);
+    }
+    VirtualFetch later = fetch(other, server, 4);
+    fabric.run(1_000 * MS);
+    assertThat(later.isRead()).isTrue();
+
+    frozen.resume();
+    VirtualFetch again = fetch(frozen, server, 3);
+    fabric.run(20_000 * MS);
+    assertThat(again.isAnswered()).isTrue();
+    VirtualFetch last = fetch(frozen, server, 3);
+    fabric.run(1_000 * MS);
+    assertThat(last.isRead()).as("it connects again").isTrue();
+  }
+
+  @Test
+  void shouldKeepItsLeasesWhereNobodyLacksMemory() throws Exception {
+    VirtualExecutor server = fabric.start(PARTITIONS, BLOCK_BYTES);
+    VirtualExecutor frozen = fabric.start(PARTITIONS, BLOCK_BYTES);
+    VirtualExecutor other = fabric.start(PARTITIONS, BLOCK_BYTES);
+    fetch(frozen, server, 3);
+    assertThat(fabric.runUntil(() -> server.count(Counter.LOCATES_SERVED) == 1, 1_000 * MS))
+        .isTrue();
+    frozen.pause();
+    for (int second = 0; second < 10; second++) {
+      assertThat(fetch(other, server, 4).failures()).isEmpty();
+      fabric.run(1_000 * MS);
+    }
+    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isZero();
+  }
+}
