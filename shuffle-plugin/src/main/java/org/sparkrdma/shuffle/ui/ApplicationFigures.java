@@ -41,6 +41,19 @@ final class ApplicationFigures {
 
   private boolean ended;
 
+  /** The last sums in an event. */
+  private Map<String, Object> takenTotals = Map.of();
+
+  // Of a replay.
+
+  /** When the last figures of executors and the last sums were collected; 0 for none. */
+  private long figuresMs;
+
+  private long totalsMs;
+
+  /** The last sums. */
+  private final ExecutorFigures later;
+
   /** Removed executors, the earliest first. */
   private final Set<String> removed = new LinkedHashSet<>();
 
@@ -60,6 +73,7 @@ final class ApplicationFigures {
   ApplicationFigures(boolean posts) {
     this.posts = posts;
     this.dropped = new ApplicationTotals();
+    this.later = new ExecutorFigures();
   }
 
   /** Those of the store of a History Server. */
@@ -67,6 +81,9 @@ final class ApplicationFigures {
     posts = false;
     dropped = stored.dropped();
     ended = stored.ended();
+    figuresMs = stored.figuresMs();
+    totalsMs = stored.totalsMs();
+    later = stored.later();
     notes.addAll(stored.notes());
     executors.putAll(stored.executors());
     stored.stages().forEach(stage -> stages.put(stage.stageId(), stage));
@@ -218,10 +235,13 @@ final class ApplicationFigures {
     }
   }
 
-  /** Sums of all executors. */
+  /** Sums of all executors; in a History Server perhaps later ones than its executors show. */
   synchronized ApplicationTotals totals() {
     ApplicationTotals totals = new ApplicationTotals(dropped);
     executors.values().forEach(totals::add);
+    if (totalsMs > 0) {
+      totals.raise(later, !ended && totalsMs > figuresMs);
+    }
     return totals;
   }
 
@@ -234,7 +254,10 @@ final class ApplicationFigures {
         copies,
         List.copyOf(stages.values()),
         new ApplicationTotals(dropped),
-        ended);
+        ended,
+        figuresMs,
+        totalsMs,
+        later.copy());
   }
 
   /** Whether there is nothing to show. */
@@ -257,11 +280,34 @@ final class ApplicationFigures {
             List.copyOf(newNotes),
             new LinkedHashMap<>(changes),
             new LinkedHashMap<>(changedExecutors),
-            changedStages.stream().map(this::stage).toList());
+            changedStages.stream().map(this::stage).toList(),
+            Map.of());
     newNotes.clear();
     changes.clear();
     changedExecutors.clear();
     changedStages.clear();
     return Optional.of(event);
+  }
+
+  /** An event with the sums, if they have changed since the last one with sums. */
+  synchronized Optional<RdmaShuffleEvent> takeTotals(long nowMs) {
+    Map<String, Object> sums = totals().values();
+    if (sums.equals(takenTotals)) {
+      return Optional.empty();
+    }
+    takenTotals = sums;
+    return Optional.of(
+        new RdmaShuffleEvent(
+            RdmaShuffleEvent.SCHEMA, nowMs, List.of(), Map.of(), Map.of(), List.of(), sums));
+  }
+
+  /** An event of a log was replayed. */
+  synchronized void replay(long timeMs, Map<String, Object> sums) {
+    if (sums.isEmpty()) {
+      figuresMs = Math.max(figuresMs, timeMs);
+    } else {
+      totalsMs = Math.max(totalsMs, timeMs);
+      later.update(sums);
+    }
   }
 }

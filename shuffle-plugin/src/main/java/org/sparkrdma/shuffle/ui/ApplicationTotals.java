@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.ui;
 import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
@@ -24,6 +25,12 @@ import org.sparkrdma.shuffle.metrics.Figure;
 final class ApplicationTotals {
   private static final double FULL = 0.95;
   private static final int MAX_REASONS = 5;
+
+  // Names of sums that no executor reports.
+
+  private static final String UP = "up";
+  private static final String OFF = "off";
+  private static final String LOCAL = "local";
 
   private BytesByPath bytes = BytesByPath.NONE;
   private long broadcastBytes;
@@ -85,6 +92,47 @@ final class ApplicationTotals {
       offReasons.merge(reason, 1L, Long::sum);
     } else {
       offOthers++;
+    }
+  }
+
+  /** What the page shows, as of one executor, for events between those with all figures. */
+  Map<String, Object> values() {
+    Map<Figure, Long> sums = new EnumMap<>(present);
+    sums.put(Figure.READ, bytes.read());
+    sums.put(Figure.COPIED, bytes.copied());
+    sums.put(Figure.TCP, bytes.tcp());
+    sums.put(Figure.ENDED, endedBytes);
+    sums.put(Figure.QUARANTINES, quarantines);
+    sums.put(Figure.PINNED_HIGHEST, highestPinnedBytes);
+    Map<String, Object> values = new LinkedHashMap<>();
+    sums.forEach((figure, sum) -> values.put(figure.label(), sum));
+    values.put(UP, up);
+    values.put(OFF, off);
+    values.put(LOCAL, bytes.local());
+    fallbacks.forEach((reason, blocks) -> values.put(Figure.FALLBACK + reason, blocks));
+    return values;
+  }
+
+  /**
+   * Takes over {@link #values} of a later time. What has been done does not become less.
+   *
+   * @param running whether they also say how many executors run, and with what
+   */
+  void raise(ExecutorFigures later, boolean running) {
+    bytes =
+        new BytesByPath(
+            Math.max(bytes.read(), later.number(Figure.READ)),
+            Math.max(bytes.copied(), later.number(Figure.COPIED)),
+            Math.max(bytes.tcp(), later.number(Figure.TCP)),
+            Math.max(bytes.local(), later.number(LOCAL)));
+    endedBytes = Math.max(endedBytes, later.number(Figure.ENDED));
+    later.fallbacks().forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Math::max));
+    quarantines = Math.max(quarantines, later.number(Figure.QUARANTINES));
+    highestPinnedBytes = Math.max(highestPinnedBytes, later.number(Figure.PINNED_HIGHEST));
+    if (running) {
+      up = later.number(UP);
+      off = later.number(OFF);
+      present.replaceAll((figure, sum) -> later.number(figure));
     }
   }
 

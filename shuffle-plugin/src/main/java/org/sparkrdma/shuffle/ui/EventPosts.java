@@ -8,8 +8,9 @@ import java.util.function.Consumer;
 
 /**
  * Posts changed figures for the event log: at most one event in ten seconds, and fewer when they
- * are large, so that they add at most a megabyte per hour. Only the end of the application does not
- * wait, because its last figures are the ones that a History Server shows. Safe for any thread.
+ * are large, so that they add at most a megabyte per hour; sums of the application in between. Only
+ * the end of the application does not wait, because its last figures are the ones that a History
+ * Server shows. Safe for any thread.
  */
 final class EventPosts {
   private static final long MIN_INTERVAL_MS = 10_000;
@@ -21,6 +22,7 @@ final class EventPosts {
   private final Consumer<RdmaShuffleEvent> bus;
   private final ObjectMapper mapper = new ObjectMapper();
   private long nextMs = Long.MIN_VALUE;
+  private long nextTotalsMs = Long.MIN_VALUE;
 
   /**
    * @param bus receives the events
@@ -36,10 +38,15 @@ final class EventPosts {
    * @param atEnd whether the application ends, which does not wait
    */
   synchronized void post(long nowMs, boolean atEnd) {
-    Optional<RdmaShuffleEvent> event =
-        atEnd || nowMs >= nextMs ? figures.takeChanges(nowMs) : Optional.empty();
+    Optional<RdmaShuffleEvent> event = Optional.empty();
+    if (atEnd || nowMs >= nextMs) {
+      event = figures.takeChanges(nowMs);
+      event.ifPresent(all -> nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(all)));
+    } else if (nowMs >= nextTotalsMs) {
+      event = figures.takeTotals(nowMs);
+    }
     if (event.isPresent()) {
-      nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(event.get()));
+      nextTotalsMs = nowMs + MIN_INTERVAL_MS;
       bus.accept(event.get());
     }
   }

@@ -142,7 +142,12 @@ final class ExecutorFigures {
 
   /** Value of a figure; 0 when it is not reported. */
   long number(Figure figure) {
-    return values.get(figure.label()) instanceof Number number ? number.longValue() : 0;
+    return number(figure.label());
+  }
+
+  /** The same by its label, or by another name. */
+  long number(String name) {
+    return values.get(name) instanceof Number number ? number.longValue() : 0;
   }
 
   /** Value of a figure; empty when it is not reported. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -78,6 +80,13 @@ record PageContent(
   private String summary() {
     StringBuilder html = new StringBuilder("<ul class=\"list-unstyled\">");
     figures.notes().forEach(note -> item(html, "Note:", note));
+    if (figures.figuresMs() > 0 && !figures.ended()) {
+      long totalsMs = Math.max(figures.figuresMs(), figures.totalsMs());
+      item(
+          html,
+          "As of:",
+          time(figures.figuresMs()) + " in the tables, " + time(totalsMs) + " above and here");
+    }
     long running = figures.executors().values().stream().filter(one -> !one.isRemoved()).count();
     String when = figures.ended() ? " executors at the end" : " running executors";
     item(html, "RDMA:", "up in " + totals.withRdma() + " of " + running + when);
@@ -93,6 +102,10 @@ record PageContent(
     item(html, "Pinned:", Html.bytes(totals.present(Figure.PINNED)) + " of " + limit + highest);
     item(html, "Quarantines of peers:", Long.toString(totals.quarantines()));
     return html.append("</ul>").toString();
+  }
+
+  private static String time(long ms) {
+    return Instant.ofEpochMilli(ms).truncatedTo(ChronoUnit.SECONDS).toString();
   }
 
   /** Reasons why RDMA is not used, with the number of executors: the most frequent first. */

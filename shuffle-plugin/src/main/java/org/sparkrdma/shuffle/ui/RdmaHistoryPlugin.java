@@ -121,6 +121,7 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
       event.figures.forEach(figures::report);
       event.sparkExecutors.forEach(figures::replay);
       event.stageBytes.forEach(figures::replay);
+      figures.replay(event.timeMs, event.totals);
     }
   }
 }

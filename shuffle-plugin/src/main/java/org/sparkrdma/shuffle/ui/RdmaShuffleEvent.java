@@ -22,12 +22,14 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  *   "executors": [[executor id, name, value, name, value, ...], ...],
  *   "spark": [[executor id, host, remote bytes, local bytes, reason of its removal], ...],
  *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP,
- *               remote bytes, local bytes], ...]
+ *               remote bytes, local bytes], ...],
+ *   "totals": [[name, value, name, value, ...]]
  * </pre>
  *
  * <p>Remote and local bytes are those of Spark's own events, which a compacted log has dropped;
  * sums since the start, as those of stages are. A reason is there only of a removed executor.
- * Without any element "spark" and "stages" are absent. Names are the labels of {@link
+ * Without any element "spark", "stages" and "totals" are absent; with "totals", which are of the
+ * whole application, all others are empty. Names are the labels of {@link
  * org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the version that wrote them: this class
  * and its properties are never renamed, and a reader accepts any value, because an exception would
  * end the replay of the whole log. Immutable.
@@ -57,6 +59,9 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   /** The sums of each stage. */
   final List<StageBytes> stageBytes;
 
+  /** Sums of the application by name; empty in an event with other figures. */
+  final Map<String, Object> totals;
+
   /**
    * An event that keeps its parameters.
    *
@@ -68,13 +73,15 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       List<String> notes,
       Map<String, Map<String, Object>> figures,
       Map<String, SparkExecutor> sparkExecutors,
-      List<StageBytes> stageBytes) {
+      List<StageBytes> stageBytes,
+      Map<String, Object> totals) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
     this.sparkExecutors = sparkExecutors;
     this.stageBytes = stageBytes;
+    this.totals = totals;
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -85,13 +92,14 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       @JsonProperty("notes") JsonNode notes,
       @JsonProperty("executors") JsonNode executors,
       @JsonProperty("spark") JsonNode spark,
-      @JsonProperty("stages") JsonNode stages) {
+      @JsonProperty("stages") JsonNode stages,
+      @JsonProperty("totals") JsonNode totals) {
     List<String> sentences = new ArrayList<>();
     elements(notes).forEach(note -> sentences.add(note.asText()));
     Map<String, Map<String, Object>> figures = new LinkedHashMap<>();
     for (JsonNode one : elements(executors)) {
       if (one.path(0).isTextual()) {
-        figures.put(one.path(0).asText(), figures(one));
+        figures.put(one.path(0).asText(), figures(one, 1));
       }
     }
     return new RdmaShuffleEvent(
@@ -100,7 +108,14 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         sentences,
         figures,
         sparkExecutors(spark),
-        stages(stages));
+        stages(stages),
+        totals(totals));
+  }
+
+  private static Map<String, Object> totals(JsonNode list) {
+    Map<String, Object> totals = new LinkedHashMap<>();
+    elements(list).forEach(one -> totals.putAll(figures(one, 0)));
+    return totals;
   }
 
   private static Iterable<JsonNode> elements(JsonNode list) {
@@ -140,9 +155,9 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return stages;
   }
 
-  private static Map<String, Object> figures(JsonNode one) {
+  private static Map<String, Object> figures(JsonNode one, int first) {
     Map<String, Object> figures = new LinkedHashMap<>();
-    for (int i = 1; i + 1 < one.size(); i += 2) {
+    for (int i = first; i + 1 < one.size() && one.get(i).isTextual(); i += 2) {
       JsonNode value = one.get(i + 1);
       if (value.isNumber()) {
         figures.put(one.get(i).asText(), value.asLong());
@@ -164,6 +179,15 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
           encoded.add(one);
         });
     return encoded;
+  }
+
+  /** The sums as they are in the log. */
+  @JsonProperty("totals")
+  @JsonInclude(JsonInclude.Include.NON_EMPTY)
+  public List<List<Object>> totals() {
+    List<Object> encoded = new ArrayList<>();
+    totals.forEach((name, value) -> Collections.addAll(encoded, name, value));
+    return encoded.isEmpty() ? List.of() : List.of(encoded);
   }
 
   /** The facts of Spark about executors as they are in the log. */

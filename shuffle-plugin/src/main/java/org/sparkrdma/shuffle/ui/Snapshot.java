@@ -13,18 +13,26 @@ import java.util.Map;
  * @param stages in the order of their ids
  * @param dropped sums of removed executors that are not among these
  * @param ended whether the application has ended
+ * @param figuresMs when the figures of executors and stages were collected, in milliseconds since
+ *     1970; 0 while the application runs
+ * @param totalsMs likewise of the sums; 0 where they are those of the executors
+ * @param later these sums
  */
 record Snapshot(
     List<String> notes,
     Map<String, ExecutorFigures> executors,
     List<StageBytes> stages,
     ApplicationTotals dropped,
-    boolean ended) {
+    boolean ended,
+    long figuresMs,
+    long totalsMs,
+    ExecutorFigures later) {
   /** A store of another version may lack some of it. */
   Snapshot {
     notes = notes == null ? List.of() : notes;
     executors = executors == null ? Map.of() : executors;
     stages = stages == null ? List.of() : stages;
     dropped = dropped == null ? new ApplicationTotals() : dropped;
+    later = later == null ? new ExecutorFigures() : later;
   }
 }

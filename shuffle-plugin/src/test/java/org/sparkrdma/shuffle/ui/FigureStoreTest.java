@@ -48,6 +48,7 @@ class FigureStoreTest {
     kept.accept(live);
     live.remove("1", "killed");
     live.report("2", Map.of("state", "off", "reasons", "no device"));
+    live.end();
     posts.post(1, true);
 
     String[] shown = page(live).split("</?tr>", -1);
@@ -55,6 +56,7 @@ class FigureStoreTest {
     for (Consumer<ApplicationFigures> left : List.of(kept, dropped.andThen(kept), dropped)) {
       ApplicationFigures figures = new ApplicationFigures(false);
       left.accept(figures);
+      figures.end();
       for (RdmaShuffleEvent event : events) {
         String json = mapper.writeValueAsString(event);
         new RdmaHistoryPlugin.ReplayListener(figures)
@@ -111,6 +113,53 @@ class FigureStoreTest {
         .startsWith("readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=15000")
         .isEqualTo(live.totals().summary());
     assertThat(replayed.snapshot().executors()).hasSize(ApplicationFigures.MAX_REMOVED);
+  }
+
+  /** An event with the figures of many executors delays the next one for hours. */
+  @Test
+  void shouldShowSumsAfterTheLastFiguresAndTheTimesOfBoth() throws Exception {
+    List<RdmaShuffleEvent> events = new ArrayList<>();
+    ApplicationFigures live = new ApplicationFigures(true);
+    EventPosts posts = new EventPosts(live, events::add);
+    for (int i = 0; i < 1_000; i++) {
+      live.start("e" + i, "host" + i);
+      live.report("e" + i, Map.of("state", "up", "read", 1L, "pinned", 1L, "limit", 9L));
+    }
+    posts.post(10_000, false);
+    live.report("e1", Map.of("read", 500L, "fallback.disk", 3L, "highest", 7L));
+    live.report("e2", Map.of("state", "off", "reasons", "no device"));
+    live.addTask("e3", 1, 0, 40);
+    for (long nowMs = 10_000; nowMs <= 60_000; nowMs += 500) {
+      posts.post(nowMs, false);
+    }
+    assertThat(events).as("sums have changed once").hasSize(2);
+    assertThat(new ObjectMapper().writeValueAsBytes(events.get(1))).hasSizeLessThan(600);
+
+    ApplicationFigures replayed = new ApplicationFigures(false);
+    replay(events, replayed);
+    store.write(RdmaHistoryPlugin.entry(replayed));
+    ApplicationFigures read = RdmaHistoryPlugin.read(store);
+    for (ApplicationFigures shown : List.of(replayed, read)) {
+      assertThat(shown.totals().values()).isEqualTo(live.totals().values());
+      assertThat(page(shown)).contains("1970-01-01T00:00:10Z in the tables, 1970-01-01T00:00:20Z");
+    }
+    assertThat(page(live)).doesNotContain("in the tables");
+
+    posts.post(61_000, true);
+    replay(events.subList(2, 3), read);
+    read.end();
+    assertThat(page(read)).doesNotContain("in the tables");
+    assertThat(read.totals().values()).isEqualTo(live.totals().values());
+  }
+
+  /** As the History Server reads it. */
+  private static void replay(List<RdmaShuffleEvent> events, ApplicationFigures figures)
+      throws Exception {
+    ObjectMapper mapper = new ObjectMapper();
+    for (RdmaShuffleEvent event : events) {
+      new RdmaHistoryPlugin.ReplayListener(figures)
+          .onOtherEvent(mapper.readValue(mapper.writeValueAsString(event), RdmaShuffleEvent.class));
+    }
   }
 
   private static String page(ApplicationFigures figures) {

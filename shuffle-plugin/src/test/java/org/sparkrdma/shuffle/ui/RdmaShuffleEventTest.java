@@ -46,7 +46,8 @@ class RdmaShuffleEventTest {
             List.of("a note"),
             Map.of(),
             Map.of(),
-            List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3)));
+            List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3)),
+            Map.of());
     String json = JsonProtocol$.MODULE$.sparkEventToJsonString(event);
     assertThat(json)
         .isEqualTo(
@@ -63,13 +64,15 @@ class RdmaShuffleEventTest {
         replay(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"}",
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":{},"
-                + "\"timeMs\":\"noon\",\"notes\":7,\"executors\":\"none\",\"spark\":[[1],[\"1\"]]}",
+                + "\"timeMs\":\"noon\",\"notes\":7,\"executors\":\"none\",\"spark\":[[1],[\"1\"]],"
+                + "\"totals\":[7,[1,2],[\"read\"]]}",
             END);
     assertThat(replayed.ours).hasSize(2);
     for (RdmaShuffleEvent event : replayed.ours) {
       assertThat(event.figures).isEmpty();
       assertThat(event.sparkExecutors).isEmpty();
       assertThat(event.notes).isEmpty();
+      assertThat(event.totals).isEmpty();
       assertThat(event.timeMs).isZero();
       assertThat(event.schema).isLessThanOrEqualTo(RdmaShuffleEvent.SCHEMA);
     }
