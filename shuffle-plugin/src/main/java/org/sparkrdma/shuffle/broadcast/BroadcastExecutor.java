@@ -220,7 +220,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             0,
             log);
     BlockFetchingListener listener = arrivals.listener(piece, true);
-    new FetchRequest(context, from, names, ranges, listener, new ReadingTask(null))
+    new FetchRequest(context, from, names, ranges, listener, ReadingTask.ofBroadcast())
         .fetchByRdma(transport.get(), endpoint.get());
     return true;
   }

@@ -6,7 +6,6 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.metrics.StageReads;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
@@ -135,7 +134,7 @@ public final class FetchRequest {
     if (owner != Locate.OWN) {
       context.counters().add(Counter.ENDED_BYTES_READ, bytes);
     }
-    if (stage() == StageReads.NO_STAGE) {
+    if (task.readsBroadcast()) {
       context.counters().add(Counter.BROADCAST_BYTES_READ, bytes);
     }
   }

@@ -25,6 +25,8 @@ public final class ReadingTask {
   /** Null for readers that are no task. */
   private final TaskContext task;
 
+  private final boolean readsBroadcast;
+
   private final List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> seen =
       new ArrayList<>();
 
@@ -32,7 +34,22 @@ public final class ReadingTask {
    * @param task null for none
    */
   public ReadingTask(TaskContext task) {
+    this(task, false);
+  }
+
+  private ReadingTask(TaskContext task, boolean readsBroadcast) {
     this.task = task;
+    this.readsBroadcast = readsBroadcast;
+  }
+
+  /** The reader of pieces of a broadcast variable, which is no task. */
+  public static ReadingTask ofBroadcast() {
+    return new ReadingTask(null, true);
+  }
+
+  /** Whether it reads pieces of a broadcast variable. */
+  boolean readsBroadcast() {
+    return readsBroadcast;
   }
 
   /** The same blocks, remembered here when they are taken. */

@@ -10,7 +10,7 @@ public enum Counter {
   RDMA_BYTES_READ("rdma.bytes.read"),
   /** Blocks delivered to tasks by RDMA READ. */
   RDMA_BLOCKS_READ("rdma.blocks.read"),
-  /** Bytes read by RDMA READ that belong to no task, such as those of broadcast variables. */
+  /** Bytes of broadcast variables read by RDMA READ. */
   BROADCAST_BYTES_READ("broadcast.bytes.read"),
   /**
    * Bytes of executors that have ended or do not answer, read by RDMA READ from another one on

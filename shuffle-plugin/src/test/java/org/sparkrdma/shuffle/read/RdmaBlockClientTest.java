@@ -69,6 +69,30 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(transport.informed).isEmpty();
   }
 
+  /** Beside another manager threads without a task read blocks of shuffles, too. */
+  @Test
+  void shouldCountBytesAsThoseOfBroadcastsOnlyWhereTheReaderSaysSo() throws Exception {
+    rdmaIsUp();
+    try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
+      ReceiveMemory receiveMemory = new ReceiveMemory(soft.pool(), counters);
+      fetch("shuffle_0_1_0");
+      deliver(receiveMemory.tryTake(11));
+      assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(11);
+      assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isZero();
+      new RdmaBlockClient(context, () -> transport, this::find, () -> true)
+          .forTask(ReadingTask.ofBroadcast())
+          .fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
+      deliver(receiveMemory.tryTake(7));
+      assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isEqualTo(7);
+      receiveMemory.closeOpenChunk();
+    }
+  }
+
+  /** To the last request. */
+  private void deliver(FetchedBlock block) {
+    transport.requests.get(transport.requests.size() - 1).onFetched(0, block);
+  }
+
   /** As where a member of Spark is missing that the check at the start does not see. */
   @Test
   void shouldForwardToSparkWhatALinkageErrorLeavesOpen() throws InterruptedException {
