@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long may be waited for something that perhaps never comes, while TCP would do. The clock
+ * alone earns time, and waits in vain spend it. Waits at the same time spend it once; waits that
+ * end with a result are free, and earn nothing. So in any time T, waits in vain cost at most the
+ * capacity and T / 50, whatever the pattern of a fault. A budget may have a parent, which all waits
+ * of its children spend, too.
+ *
+ * <p>Each of an executor's tasks waits for memory and for peers, so these budgets have one parent
+ * ({@link #ofReader}). The constants of all of them are here. Confined to one thread, for an
+ * executor's reads to the agent.
+ */
+public final class WaitBudget {
+  /** Waits are checked so often: they exceed their limits by no more than that. */
+  public static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** Part of the time that is earned. */
+  private static final int PART = 50;
+
+  /** The same after a second wait in vain without a result in between. */
+  private static final int SLOW_PART = 600;
+
+  private final long capacityNs;
+  private final long leastNs;
+  private final boolean earns;
+  private final WaitBudget parent;
+
+  /** Less than nothing after a wait that was longer than its limit, by a check at most. */
+  private long leftNs;
+
+  private boolean begun;
+  private long earnedNs;
+
+  /** The time that was spent last; none before the first wait in vain. */
+  private long spentFromNs;
+
+  private long spentToNs;
+
+  /** Waits in vain since the last result. */
+  private int fruitless;
+
+  /**
+   * @param leastNs the shortest wait that makes sense
+   * @param parent null without
+   */
+  public WaitBudget(long capacityNs, long leastNs, WaitBudget parent) {
+    this(capacityNs, leastNs, true, parent);
+  }
+
+  private WaitBudget(long capacityNs, long leastNs, boolean earns, WaitBudget parent) {
+    this.capacityNs = capacityNs;
+    this.leastNs = leastNs;
+    this.earns = earns;
+    this.parent = parent;
+    this.leftNs = capacityNs;
+  }
+
+  /** Of all that an executor's tasks wait for. */
+  public static WaitBudget ofReader() {
+    return new WaitBudget(TimeUnit.MILLISECONDS.toNanos(1_500), 0, null);
+  }
+
+  /** Of receive memory: tasks free it in milliseconds, or not at all. */
+  static WaitBudget ofMemory(WaitBudget reader) {
+    return new WaitBudget(
+        TimeUnit.MILLISECONDS.toNanos(250), TimeUnit.MILLISECONDS.toNanos(1), reader);
+  }
+
+  /** Of all peers: a rack costs as much as two of them. */
+  public static WaitBudget ofPeers(WaitBudget reader) {
+    return new WaitBudget(TimeUnit.SECONDS.toNanos(1), 0, reader);
+  }
+
+  /**
+   * Of a peer: one time-out of an acknowledgement; answers of well peers take less than a fifth.
+   */
+  public static WaitBudget ofPeer(WaitBudget peers) {
+    return new WaitBudget(
+        TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.MILLISECONDS.toNanos(100), peers);
+  }
+
+  /**
+   * Of the first connections of an executor, once: hundreds of peers that are well may take longer
+   * than each of them may later.
+   */
+  public static WaitBudget ofFirstConnections(WaitBudget reader) {
+    return new WaitBudget(
+        TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.MILLISECONDS.toNanos(200), false, reader);
+  }
+
+  /** The longest wait that may begin now; 0 when nothing may wait. */
+  public long limitNs(long nowNs) {
+    earn(nowNs);
+    long limitNs = parent == null ? leftNs : Math.min(leftNs, parent.limitNs(nowNs));
+    return limitNs < leastNs ? 0 : Math.max(0, limitNs);
+  }
+
+  /** How much longer a wait may last; not more than 0 when it is over. */
+  public long restNs(long sinceNs, long nowNs) {
+    earn(nowNs);
+    long restNs = leftNs - costNs(sinceNs, nowNs);
+    return parent == null ? restNs : Math.min(restNs, parent.restNs(sinceNs, nowNs));
+  }
+
+  /** The part of a wait that others have not spent. */
+  private long costNs(long sinceNs, long nowNs) {
+    if (spentToNs == spentFromNs || sinceNs - spentToNs >= 0) {
+      return nowNs - sinceNs;
+    }
+    return nowNs - spentToNs + Math.max(0, spentFromNs - sinceNs);
+  }
+
+  private void earn(long nowNs) {
+    if (!begun) {
+      begun = true;
+      earnedNs = nowNs;
+    } else if (earns) {
+      int part = fruitless > 1 ? SLOW_PART : PART;
+      long parts = (nowNs - earnedNs) / part;
+      leftNs = Math.min(capacityNs, leftNs + parts);
+      earnedNs += parts * part;
+    }
+  }
+
+  /**
+   * A wait has ended without what it waited for.
+   *
+   * @return the part of it that no other wait had spent
+   */
+  public long inVain(long sinceNs, long nowNs) {
+    earn(nowNs);
+    long costNs = costNs(sinceNs, nowNs);
+    if (costNs > 0) {
+      boolean apart = spentToNs == spentFromNs || sinceNs - spentToNs >= 0;
+      spentFromNs = apart || spentFromNs - sinceNs > 0 ? sinceNs : spentFromNs;
+      spentToNs = nowNs;
+      leftNs = Math.max(-CHECK_NS, leftNs - costNs);
+      fruitless++;
+    }
+    if (parent != null) {
+      parent.inVain(sinceNs, nowNs);
+    }
+    return Math.max(0, costNs);
+  }
+
+  /** A wait has ended with what it waited for. */
+  public void onResult(long nowNs) {
+    if (fruitless > 0) {
+      earn(nowNs);
+      fruitless = 0;
+    }
+    if (parent != null) {
+      parent.onResult(nowNs);
+    }
+  }
+
+  /** Takes time as a penalty, for which nobody has waited: its parent keeps it. */
+  public void penalize(long lengthNs, long nowNs) {
+    earn(nowNs);
+    leftNs = Math.min(leftNs, Math.max(0, leftNs - lengthNs));
+  }
+
+  /** The most that it can have. */
+  public long capacityNs() {
+    return capacityNs;
+  }
+
+  /** The shortest wait that makes sense. */
+  public long leastNs() {
+    return leastNs;
+  }
+}
