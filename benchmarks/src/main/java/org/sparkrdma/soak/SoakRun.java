@@ -44,8 +44,7 @@ record SoakRun(
           "spark.shuffle.rdma.pinned.max", "96m",
           "spark.shuffle.rdma.connect.timeout", "2s",
           "spark.shuffle.rdma.request.timeout", "4s",
-          "spark.shuffle.rdma.idle.timeout", "10s",
-          "spark.shuffle.rdma.quarantine.max", "4s");
+          "spark.shuffle.rdma.idle.timeout", "10s");
 
   private static final Map<String, String> DYNAMIC_ALLOCATION =
       Map.of(

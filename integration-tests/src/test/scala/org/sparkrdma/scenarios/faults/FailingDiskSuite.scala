@@ -66,8 +66,6 @@ final class FailingDiskSuite extends ScenarioSuite {
       // Spark's client need not find three times that TCP cannot read them either.
       .set("spark.shuffle.io.maxRetries", "1")
       .set("spark.shuffle.io.retryWait", "1s")
-      // The outputs are recomputed when a quarantine of the first faults is over.
-      .set("spark.shuffle.rdma.quarantine.max", "100ms")
     SparkCluster.run(disk.loadInto(OneWayShuffle.placing(conf))) { cluster =>
       val shuffle = new OneWayShuffle(cluster, Job)
       prepare(shuffle)

@@ -78,7 +78,6 @@ private[faults] object FaultBench {
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
       "idle.timeout" -> "5s",
-      "quarantine.max" -> "100ms",
       "pool.max" -> "4m"
     )
     settings

@@ -29,6 +29,9 @@ public final class WaitBudget {
   private final boolean earns;
   private final WaitBudget parent;
 
+  /** Factor of the capacities of its children. */
+  private final int patience;
+
   /** Less than nothing after a wait that was longer than its limit, by a check at most. */
   private long leftNs;
 
@@ -44,43 +47,47 @@ public final class WaitBudget {
   private int fruitless;
 
   /**
-   * @param leastNs the shortest wait that makes sense
+   * @param leastMs the shortest wait that makes sense
    * @param parent null without
    */
-  public WaitBudget(long capacityNs, long leastNs, WaitBudget parent) {
-    this(capacityNs, leastNs, true, parent);
+  public WaitBudget(long capacityMs, long leastMs, WaitBudget parent) {
+    this(capacityMs, leastMs, true, parent, parent == null ? 1 : parent.patience);
   }
 
-  private WaitBudget(long capacityNs, long leastNs, boolean earns, WaitBudget parent) {
-    this.capacityNs = capacityNs;
-    this.leastNs = leastNs;
+  private WaitBudget(
+      long capacityMs, long leastMs, boolean earns, WaitBudget parent, int patience) {
+    this.capacityNs = patience * TimeUnit.MILLISECONDS.toNanos(capacityMs);
+    this.leastNs = TimeUnit.MILLISECONDS.toNanos(leastMs);
     this.earns = earns;
     this.parent = parent;
+    this.patience = patience;
     this.leftNs = capacityNs;
   }
 
-  /** Of all that an executor's tasks wait for. */
-  public static WaitBudget ofReader() {
-    return new WaitBudget(TimeUnit.MILLISECONDS.toNanos(1_500), 0, null);
+  /**
+   * Of all that an executor's tasks wait for.
+   *
+   * @param patience factor of all capacities, 1 but for tests on busy machines
+   */
+  public static WaitBudget ofReader(int patience) {
+    return new WaitBudget(1_500, 0, true, null, patience);
   }
 
   /** Of receive memory: tasks free it in milliseconds, or not at all. */
   static WaitBudget ofMemory(WaitBudget reader) {
-    return new WaitBudget(
-        TimeUnit.MILLISECONDS.toNanos(250), TimeUnit.MILLISECONDS.toNanos(1), reader);
+    return new WaitBudget(250, 1, reader);
   }
 
   /** Of all peers: a rack costs as much as two of them. */
   public static WaitBudget ofPeers(WaitBudget reader) {
-    return new WaitBudget(TimeUnit.SECONDS.toNanos(1), 0, reader);
+    return new WaitBudget(1_000, 0, reader);
   }
 
   /**
    * Of a peer: one time-out of an acknowledgement; answers of well peers take less than a fifth.
    */
   public static WaitBudget ofPeer(WaitBudget peers) {
-    return new WaitBudget(
-        TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.MILLISECONDS.toNanos(100), peers);
+    return new WaitBudget(500, 100, peers);
   }
 
   /**
@@ -88,8 +95,7 @@ public final class WaitBudget {
    * than each of them may later.
    */
   public static WaitBudget ofFirstConnections(WaitBudget reader) {
-    return new WaitBudget(
-        TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.MILLISECONDS.toNanos(200), false, reader);
+    return new WaitBudget(500, 200, false, reader, reader.patience);
   }
 
   /** The longest wait that may begin now; 0 when nothing may wait. */
@@ -97,6 +103,12 @@ public final class WaitBudget {
     earn(nowNs);
     long limitNs = parent == null ? leftNs : Math.min(leftNs, parent.limitNs(nowNs));
     return limitNs < leastNs ? 0 : Math.max(0, limitNs);
+  }
+
+  /** The same for its own part, whatever its parent has left. */
+  public long ownLimitNs(long nowNs) {
+    earn(nowNs);
+    return leftNs < leastNs ? 0 : leftNs;
   }
 
   /** How much longer a wait may last; not more than 0 when it is over. */
@@ -167,10 +179,5 @@ public final class WaitBudget {
   /** The most that it can have. */
   public long capacityNs() {
     return capacityNs;
-  }
-
-  /** The shortest wait that makes sense. */
-  public long leastNs() {
-    return leastNs;
   }
 }

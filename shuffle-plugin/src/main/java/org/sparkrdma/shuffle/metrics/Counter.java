@@ -25,6 +25,8 @@ public enum Counter {
   TCP_BLOCKS_READ("tcp.blocks.read"),
   /** Bytes delivered to tasks over TCP although this executor and the peer use RDMA. */
   FALLBACK_BYTES_READ("tcp.bytes.fallback"),
+  /** Bytes that RDMA READs brought too late, when TCP was already asked for them. */
+  HEDGED_BYTES("tcp.bytes.hedged"),
   /** Blocks whose checksum matched. */
   BLOCKS_VERIFIED("verify.blocks"),
   /** Blocks delivered without verification because no usable checksum exists. */
@@ -41,8 +43,12 @@ public enum Counter {
   CONNECTIONS_CLOSED("connections.closed"),
   /** Refused connection requests of peers. */
   CONNECTIONS_REFUSED("connections.refused"),
-  /** Quarantines of peers. */
+  /** Quarantines of peers, because waits for them were in vain. */
   PEERS_QUARANTINED("peers.quarantined"),
+  /** Times that a peer made no progress while blocks waited for it. */
+  PEERS_SUSPECT("peers.suspect"),
+  /** Milliseconds for which blocks waited for peers in vain before they used TCP. */
+  PEER_WAITS_IN_VAIN("peers.waits.vain"),
   /** LOCATE messages answered for peers. */
   LOCATES_SERVED("serve.locates"),
   /** LOCATE messages dropped because their connection had ended. */

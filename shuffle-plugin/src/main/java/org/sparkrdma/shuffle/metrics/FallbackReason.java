@@ -37,8 +37,7 @@ public enum FallbackReason {
   REFUSED("refused"),
 
   /**
-   * No connection within {@code connect.timeout}: the peer is unreachable, or one side is at {@code
-   * connections.max}.
+   * No connection in time: the peer is unreachable, or one side is at {@code connections.max}.
    *
    * <p>To do: Run {@code doctor --peer}; raise {@code connections.max} if {@code
    * rdma.connections.refused} grows at peers.
@@ -46,7 +45,14 @@ public enum FallbackReason {
   CONNECT_FAILED("connect-failed"),
 
   /**
-   * The peer failed twice within a minute, so RDMA pauses for it.
+   * The peer makes no progress.
+   *
+   * <p>To do: Check for slow disks and pauses at the peer, packet loss and congestion.
+   */
+  SLOW_PEER("slow-peer"),
+
+  /**
+   * Waits for the peer, or for many peers, were in vain, so RDMA pauses for it.
    *
    * <p>To do: See the WARN {@code Quarantining peer}, which has the reason.
    */
@@ -60,7 +66,7 @@ public enum FallbackReason {
   READ_ERROR("read-error"),
 
   /**
-   * The answer or the READs took longer than {@code request.timeout}.
+   * No LOCATE or READ could be sent within {@code request.timeout}, or a lease ended too soon.
    *
    * <p>To do: Check for slow disks at the peer, packet loss and congestion.
    */
@@ -81,7 +87,7 @@ public enum FallbackReason {
   PEER_BUSY("peer-busy"),
 
   /**
-   * The peer had not loaded the block after half of {@code request.timeout}.
+   * The peer had not loaded the block in time.
    *
    * <p>To do: Check for slow disks at the peer; more local directories help.
    */

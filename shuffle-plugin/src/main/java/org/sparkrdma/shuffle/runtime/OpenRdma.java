@@ -182,7 +182,8 @@ record OpenRdma(
                 secret(env)),
         open.onLost(),
         counters,
-        System::nanoTime);
+        System::nanoTime,
+        1);
   }
 
   private static byte[] secret(SparkEnv env) {

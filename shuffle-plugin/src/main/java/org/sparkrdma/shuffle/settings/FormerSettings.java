@@ -4,11 +4,18 @@ package org.sparkrdma.shuffle.settings;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
+/**
+ * SparkRDMA's keys, and former ones of the plug-in, which a user may still have, and what became of
+ * each. Stateless.
+ */
 final class FormerSettings {
   private static final String NOT_NEEDED = "not needed: Spark does it, or the plug-in computes it";
   private static final String METRICS = "replaced by the metrics source rdma";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
+
+  /** Former keys of the plug-in. */
+  private static final Map<String, String> OWN =
+      Map.of("quarantine.max", "not needed: a budget limits what is waited for peers in vain");
 
   static {
     String notNeeded =
@@ -40,7 +47,7 @@ final class FormerSettings {
 
   /** Replacement of a former key, which is given without its prefix; null for any other key. */
   static String replacement(String name) {
-    return REPLACEMENTS.get(name);
+    return OWN.getOrDefault(name, REPLACEMENTS.get(name));
   }
 
   /** The replacement of each key of SparkRDMA, by its name without the prefix. */

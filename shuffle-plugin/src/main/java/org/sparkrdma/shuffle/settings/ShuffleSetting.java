@@ -123,16 +123,16 @@ public enum ShuffleSetting {
       "connect.timeout",
       "5s",
       ValueType.duration("10ms", "10min"),
-      "Controls how long blocks wait for a connection before they fall back to TCP. Raise it on "
-          + "very busy hosts."),
+      "Controls how long a connection may take to be established; blocks use TCP long before. "
+          + "Raise it on very busy hosts."),
   /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
       Scope.PUBLIC,
       "request.timeout",
       "30s",
       ValueType.duration("10ms", "30min"),
-      "Controls how long a request or its READs may take before its blocks fall back to TCP. "
-          + "Raise it when `timeout` is counted while disks of servers are busy."),
+      "Controls how long a request or its READs may take before their connection ends; blocks use "
+          + "TCP long before. Raise it when connections end while disks of servers are busy."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
       Scope.PUBLIC,
@@ -157,14 +157,6 @@ public enum ShuffleSetting {
       ValueType.duration("100ms", "1d"),
       "Controls how long, at least, an unused connection stays open and unused memory stays "
           + "registered. Raise it for interactive sessions with pauses between queries."),
-  /** Longest quarantine. */
-  QUARANTINE_MAX(
-      Scope.INTERNAL,
-      "quarantine.max",
-      "60s",
-      ValueType.duration("1ms", "1d"),
-      "Controls the longest quarantine of a peer after failures. Raise it when connection "
-          + "attempts disturb the network."),
   /** Connections at once. */
   CONNECTIONS_MAX(
       Scope.PUBLIC,

@@ -45,9 +45,6 @@ public final class ShuffleSettings {
 
   private static final int MAX_PEER_LEASES = 1_024;
 
-  /** First quarantine of a peer. */
-  private static final Duration QUARANTINE = Duration.ofSeconds(1);
-
   /** A lease lasts longer than the request for which it is given, by at least this time. */
   private static final Duration LEASE_MARGIN = Duration.ofSeconds(2);
 
@@ -269,8 +266,6 @@ public final class ShuffleSettings {
         bytesOrDerived(ShuffleSetting.READS_BYTES_MAX).orElse(TransportSettings.DEFAULT_READ_BYTES);
     // At least four chunks in all, and two in the pool and in flight.
     long maxChunkBytes = Math.min(pinnedMaxBytes / 4, Math.min(poolBytes, readBytes) / 2);
-    Duration maxQuarantine = duration(ShuffleSetting.QUARANTINE_MAX);
-    Duration quarantine = maxQuarantine.dividedBy(2);
     return new TransportSettings(
         readBytes,
         (int) Math.min(CHUNK_BYTES, Long.highestOneBit(maxChunkBytes)),
@@ -278,8 +273,6 @@ public final class ShuffleSettings {
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
         duration(ShuffleSetting.IDLE_TIMEOUT),
-        quarantine.compareTo(QUARANTINE) < 0 ? quarantine : QUARANTINE,
-        maxQuarantine,
         number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
         packets,

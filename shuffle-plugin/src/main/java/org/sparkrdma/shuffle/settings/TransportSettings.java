@@ -14,8 +14,6 @@ import java.time.Duration;
  * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
  * @param idleTimeout time after which an unused connection is closed, and unused memory
  *     deregistered
- * @param quarantine first quarantine of a peer; doubles each time
- * @param maxQuarantine maximum quarantine
  * @param maxConnections maximum number of connections in each direction
  * @param maxAttempts maximum number of connection attempts of this executor at the same time
  * @param packets how devices mark and repeat packets
@@ -30,8 +28,6 @@ public record TransportSettings(
     Duration connectTimeout,
     Duration requestTimeout,
     Duration idleTimeout,
-    Duration quarantine,
-    Duration maxQuarantine,
     int maxConnections,
     int maxAttempts,
     PacketSettings packets,

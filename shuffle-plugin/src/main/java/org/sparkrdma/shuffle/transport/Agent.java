@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -63,6 +64,10 @@ final class Agent implements Runnable {
   /** Receives the reason why RDMA is lost; it fails all open blocks. */
   private final Consumer<String> onLost;
 
+  /** Time for which the last turn has planned to sleep. */
+  private long plannedNs;
+
+  private long waitsNs;
   private final AtomicLong turns = new AtomicLong();
   private int untilEvents;
   private long nowNs;
@@ -96,6 +101,7 @@ final class Agent implements Runnable {
     this.onLost = onLost;
     this.nowNs = nanoClock.getAsLong();
     this.noSpinUntilNs = nowNs;
+    this.waitsNs = nowNs;
     this.shortTickNs = nowNs;
     this.tickNs = nowNs;
     this.trimNs = nowNs;
@@ -130,14 +136,24 @@ final class Agent implements Runnable {
 
   /** One iteration; returns the amount of work done. */
   int doWork() {
+    long lastNs = nowNs;
     nowNs = nanoClock.getAsLong();
+    long lateNs = nowNs - lastNs - plannedNs - WaitBudget.CHECK_NS;
+    plannedNs = 0;
     connections.beginIteration(nowNs);
+    if (lateNs > 0) {
+      readPeers.onLate(lateNs);
+    }
     turns.lazySet(turns.getPlain() + 1);
     int work = commands.run();
     if (--untilEvents <= 0) {
       work += handleEvents();
     }
     work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
+    if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
+      waitsNs = nowNs;
+      readPeers.checkWaits(nowNs);
+    }
     work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
     context.receiveMemory().check(nowNs);
@@ -224,14 +240,16 @@ final class Agent implements Runnable {
     context.completions().arm();
     untilEvents = 0;
     if (doWork() == 0) {
-      commands.await(sleepNs());
+      plannedNs = sleepNs();
+      commands.await(plannedNs);
     }
   }
 
   private long sleepNs() {
     boolean soon =
         connections.hasReleasing() || context.receiveMemory().hasWaiters() || attempts.hasWaiters();
-    long ownNs = soon ? SHORT_TICK_NS : connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
+    long ownNs = connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
+    ownNs = soon ? SHORT_TICK_NS : readPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }
 }

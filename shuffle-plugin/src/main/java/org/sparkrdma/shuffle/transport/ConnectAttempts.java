@@ -18,12 +18,14 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
- * Connects to the executors that this one reads from, with one attempt at a time for each, and
- * decides what follows a fault; the {@link Peer} decides whether a quarantine does. Confined to the
- * agent.
+ * Connects to the executors that this one reads from, with one attempt at a time for each, and logs
+ * their faults. Confined to the agent.
  */
 final class ConnectAttempts {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempts.class);
+
+  /** An attempt that is older may hang. */
+  private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ConnectionResources context;
   private final ReadPeers peers;
@@ -34,7 +36,9 @@ final class ConnectAttempts {
   /** Peers that wait for a connection attempt, in order. */
   private final List<Peer> toConnect = new ArrayList<>();
 
-  private int attempts;
+  /** Attempts that have not ended. */
+  private final List<ReadConnection> open = new ArrayList<>();
+
   private int readConnections;
 
   /**
@@ -66,7 +70,8 @@ final class ConnectAttempts {
   /** Begins the attempts that are due; returns their number. */
   int connect(long nowNs) {
     int begun = 0;
-    for (int i = 0; i < toConnect.size() && attempts < context.settings().maxAttempts(); i++) {
+    int room = toConnect.isEmpty() ? 0 : context.settings().maxAttempts() - young(nowNs);
+    for (int i = 0; i < toConnect.size() && begun < room; i++) {
       Peer peer = toConnect.get(i);
       if (!peer.waitsForAttempt()) {
         toConnect.remove(i--);
@@ -77,6 +82,15 @@ final class ConnectAttempts {
       }
     }
     return begun;
+  }
+
+  /** Attempts that may still end soon: those that hang take no room from others. */
+  private int young(long nowNs) {
+    int young = 0;
+    for (ReadConnection attempt : open) {
+      young += nowNs - attempt.beganNs <= YOUNG_NS ? 1 : 0;
+    }
+    return young;
   }
 
   private void attempt(Peer peer, long nowNs) {
@@ -90,17 +104,20 @@ final class ConnectAttempts {
           AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
       Connection connection =
           manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
-      attempts++;
       readConnections++;
-      peer.setConnection(new ReadConnection(context, peers, connection, peer, nowNs));
+      ReadConnection attempt = new ReadConnection(context, peers, connection, peer, nowNs);
+      open.add(attempt);
+      peer.beginAttempt(attempt);
     } catch (VerbsException e) {
       peer.needsNoConnection();
       FallbackReason reason = FallbackReason.POOL_EMPTY;
       if (!RdmaConnection.isShortage(e)) {
         reason = FallbackReason.CONNECT_FAILED;
-        onFault(peer, reason, e.getMessage(), nowNs);
+        boolean quarantined = peer.isQuarantined(nowNs);
+        peer.onFault(nowNs);
+        onFault(peer, reason, e.getMessage(), !quarantined && peer.isQuarantined(nowNs));
       }
-      peer.leaveWaitingToTcp(reason, e.getMessage());
+      peers.leaveWaitingToTcp(peer, reason, e.getMessage(), nowNs);
     }
   }
 
@@ -117,8 +134,8 @@ final class ConnectAttempts {
   }
 
   /** One has ended: its connection is established or broken. */
-  void endAttempt() {
-    attempts--;
+  void endAttempt(ReadConnection attempt) {
+    open.remove(attempt);
   }
 
   /** The queue pair of a connection is destroyed. */
@@ -126,20 +143,18 @@ final class ConnectAttempts {
     readConnections--;
   }
 
-  /** Counts a fault of a peer, which may begin a quarantine, and logs it. */
-  void onFault(Peer peer, FallbackReason reason, String detail, long nowNs) {
-    long pauseNs =
-        peer.quarantineOnFault(
-            nowNs,
-            context.settings().quarantine().toNanos(),
-            context.settings().maxQuarantine().toNanos());
+  /**
+   * Logs a fault of a peer.
+   *
+   * @param quarantined whether its budget of waits is spent with this fault
+   */
+  void onFault(Peer peer, FallbackReason reason, String detail, boolean quarantined) {
     String executor = peer.endpoint().executorId();
-    if (pauseNs > 0) {
+    if (quarantined) {
       context.counters().increment(Counter.PEERS_QUARANTINED);
       LOG.warn(
-          "Quarantining peer executor={} for {} ms after {}: {}; its blocks are fetched over TCP",
+          "Quarantining peer executor={} after {}: {}; its blocks are fetched over TCP for seconds",
           executor,
-          TimeUnit.NANOSECONDS.toMillis(pauseNs),
           reason.label(),
           detail);
     } else {
@@ -148,7 +163,7 @@ final class ConnectAttempts {
           .ifPresent(
               omitted ->
                   LOG.info(
-                      "Connection to peer executor={} ended: reason={} {}; open blocks use TCP{}",
+                      "Fault of peer executor={}: reason={} {}; open blocks use TCP{}",
                       executor,
                       reason.label(),
                       detail,
@@ -201,14 +216,14 @@ final class ConnectAttempts {
   private void giveUp(ReadConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
-    peer.leaveWaitingToTcp(FallbackReason.POOL_EMPTY, detail);
+    peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, context.connections().nowNs());
     attempt.markBroken(null, detail);
   }
 
   /** The peer is well, but has no room now. */
   private void retry(ReadConnection attempt, String detail, long nowNs) {
     Peer peer = attempt.peer();
-    peer.onRejected(nowNs);
+    peer.retryLater(nowNs);
     attempt.markBroken(null, detail);
   }
 

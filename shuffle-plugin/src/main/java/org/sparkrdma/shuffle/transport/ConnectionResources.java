@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
@@ -14,6 +15,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * Objects shared by the classes of the agent; all owned by {@link RdmaTransport}.
  *
  * @param self this executor
+ * @param waits of all that this executor's tasks wait for
  */
 record ConnectionResources(
     TransportSettings settings,
@@ -23,6 +25,7 @@ record ConnectionResources(
     MessageBuffers messageBuffers,
     ReceiveMemory receiveMemory,
     ReadsInFlight inFlight,
+    WaitBudget waits,
     ShuffleCounters counters,
     Connections connections) {
   private static final int MAX_READ_DEPTH = 16;

@@ -46,6 +46,9 @@ final class LocateExchange {
   private final Locate.Encoder locate = new Locate.Encoder();
   private final Located.Decoder located = new Located.Decoder();
 
+  /** Whether the last answer has blocks for which the peer had no room or time. */
+  private boolean noRoom;
+
   /** The message that {@link #located} answers, also when its receive has another message. */
   private OutMessage answered;
 
@@ -166,7 +169,10 @@ final class LocateExchange {
   /** Sends a LOCATE, which takes leases along. */
   private void send(OutMessage message, BlockRead[] blocks, int owner, long nowNs) {
     long id = ids++ * MESSAGES + (message == messages[0] ? 0 : 1);
-    locate.begin(message.bytes(), id, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs), owner);
+    // The peer answers what is ready before the wait is over.
+    long limitNs = Math.min(timeoutNs, connection.limitNs());
+    int limitMs = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(limitNs));
+    locate.begin(message.bytes(), id, limitMs, owner);
     int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
     for (int i = 0; i < taken; i++) {
       locate.lease(leases[i]);
@@ -200,6 +206,7 @@ final class LocateExchange {
     // A READ that is posted last has its time before the lease ends, too.
     long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
     ReadBatch batch = reads.beginBatch(located.leaseId(), postUntilNs, asked.length);
+    noRoom = false;
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
       for (BlockRead block : asked) {
         block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
@@ -225,9 +232,20 @@ final class LocateExchange {
     }
   }
 
-  /** The answer was taken, and its receive is posted again. */
-  void endAnswer(long nowNs) {
-    context.connections().onLocated(nowNs - free(answered));
+  /**
+   * The answer was taken, and its receive is posted again.
+   *
+   * @return time at which it was asked for
+   */
+  long endAnswer(long nowNs) {
+    long askedNs = free(answered);
+    context.connections().onLocated(nowNs - askedNs);
+    return askedNs;
+  }
+
+  /** Whether the last answer has blocks for which the peer had no room or time. */
+  boolean hadNoRoom() {
+    return noRoom;
   }
 
   private long free(OutMessage message) {
@@ -297,6 +315,7 @@ final class LocateExchange {
           case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
+    noRoom |= kind == Located.Kind.BUSY || kind == Located.Kind.OVERLOADED;
     if (block.state() == BlockRead.State.WAITING) {
       context.receiveMemory().cancel(block);
     }
@@ -460,6 +479,24 @@ final class LocateExchange {
     return messages[0].isOverdue(nowNs, timeoutNs) || messages[1].isOverdue(nowNs, timeoutNs);
   }
 
+  /** Time since which the oldest block has been wanted or located; otherwise the other time. */
+  long oldestNs(long otherNs) {
+    long oldestNs = wanted.isEmpty() ? otherNs : earlier(wanted.peek().sinceNs(), otherNs);
+    sends.lock();
+    try {
+      for (OutMessage message : messages) {
+        oldestNs = message.isLocate() ? earlier(message.askedNs(), oldestNs) : oldestNs;
+      }
+    } finally {
+      sends.unlock();
+    }
+    return oldestNs;
+  }
+
+  private static long earlier(long oneNs, long otherNs) {
+    return oneNs - otherNs < 0 ? oneNs : otherNs;
+  }
+
   /** Blocks that were wanted for too long use TCP. */
   void leaveLateToTcp(long nowNs) {
     // Those that answers leave out are in front of those that were never located.
@@ -474,12 +511,20 @@ final class LocateExchange {
     return late;
   }
 
-  /** The connection is broken: its blocks use TCP. Returns whether there are some. */
+  /**
+   * The connection is broken, or makes no progress: its blocks use TCP. Returns whether there are
+   * some.
+   */
   boolean leaveToTcp(FallbackReason reason, String detail) {
     List<BlockRead> blocks = waiting();
     blocks.forEach(context.receiveMemory()::cancel);
-    for (OutMessage message : messages) {
-      blocks.addAll(message.blocks() == null ? List.of() : Arrays.asList(message.blocks()));
+    sends.lock();
+    try {
+      for (OutMessage message : messages) {
+        blocks.addAll(message.blocks() == null ? List.of() : Arrays.asList(message.blocks()));
+      }
+    } finally {
+      sends.unlock();
     }
     blocks.addAll(wanted);
     wanted.clear();

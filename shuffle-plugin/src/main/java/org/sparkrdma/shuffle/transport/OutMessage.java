@@ -74,6 +74,16 @@ final class OutMessage {
     return askedNs;
   }
 
+  /** Whether it is a LOCATE that awaits its answer. */
+  boolean isLocate() {
+    return awaitsAnswer && blocks != null;
+  }
+
+  /** Time at which it was sent. */
+  long askedNs() {
+    return askedNs;
+  }
+
   boolean isOverdue(long nowNs, long timeoutNs) {
     return awaitsAnswer && nowNs - askedNs > timeoutNs;
   }

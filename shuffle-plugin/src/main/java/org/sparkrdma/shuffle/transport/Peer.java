@@ -5,81 +5,243 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * An executor that this one reads from: its connection, the fetches that wait for it, and its
- * quarantine, see {@link #quarantineOnFault}. After a fault the next fetch connects again at once;
- * a second fault within the longest quarantine (a minute by default) begins a quarantine, whose
- * length doubles with each that follows. Confined to the agent.
+ * An executor that this one reads from: its connection, the fetches that wait for it, and the
+ * {@link WaitBudget} of these waits. When the budget is spent, its blocks use TCP: only time ends
+ * this quarantine. Confined to the agent.
  */
 final class Peer {
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** A peer with results and without waits in vain for so long is well. */
+  private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** So many faults at once use up its budget. */
+  private static final int FAULTS = 25;
+
   /** A request that waits for a connection, with its blocks from an index on. */
-  record Waiting(FetchRequest request, int from, long deadlineNs) {
-    void leaveToTcp(FallbackReason reason, String detail) {
-      if (from == 0) {
-        request.leaveRestToTcp(reason, detail);
-        return;
-      }
-      for (int i = from; i < request.ranges().size(); i++) {
-        request.leaveToTcp(i, reason, detail);
-      }
-    }
-  }
+  private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
   private final Endpoint endpoint;
-  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final WaitBudget waits;
+  private final WaitBudget firstConnections;
+  private ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
   /** An attempt or an established one; null without. */
   private ReadConnection connection;
+
+  private boolean everConnected;
+
+  /** Whether a fetch has waited in vain for the attempt, which goes on: others use TCP. */
+  private boolean waitedInVain;
+
+  private boolean hadResult;
+  private long resultNs;
+  private boolean hadVainWait;
+  private long vainWaitNs;
+
+  /** Time of the last fetch. */
+  private long wantedNs;
 
   /** Attempts that have failed: the next one uses other addresses. */
   private int failedAttempts;
 
   private boolean mustConnect;
-
-  /** Whether the peer has rejected the last attempt. */
-  private boolean rejected;
-
   private long retryPauseNs;
   private long retryNs;
 
-  /** Whether there is a fault to remember, for as long as the longest quarantine. */
-  private boolean hadFault;
-
-  private long memoryNs;
-  private long faultNs;
-  private long quarantineNs;
-  private long quarantineEndNs;
-
-  Peer(Endpoint endpoint) {
+  /**
+   * @param all what waits for peers may cost together
+   * @param firstConnections what waits for first connections may cost together
+   */
+  Peer(Endpoint endpoint, WaitBudget all, WaitBudget firstConnections) {
     this.endpoint = endpoint;
+    this.waits = WaitBudget.ofPeer(all);
+    this.firstConnections = firstConnections;
   }
 
   Endpoint endpoint() {
     return endpoint;
   }
 
-  ArrayDeque<Waiting> waiting() {
-    return waiting;
+  // Waits.
+
+  /** The longest wait for it that may begin now; 0 when its blocks use TCP. */
+  long limitNs(long nowNs) {
+    long limitNs = waits.limitNs(nowNs);
+    // Others have spent what all peers have: one that answers is read from all the same.
+    return limitNs == 0 && isWell(nowNs)
+        ? Math.min(WaitBudget.CHECK_NS, waits.ownLimitNs(nowNs))
+        : limitNs;
   }
 
-  /** The fetches that wait use TCP. */
-  void leaveWaitingToTcp(FallbackReason reason, String detail) {
-    while (!waiting.isEmpty()) {
-      waiting.poll().leaveToTcp(reason, detail);
+  private boolean isWell(long nowNs) {
+    return hadResult
+        && nowNs - resultNs < WELL_NS
+        && !(hadVainWait && nowNs - vainWaitNs < WELL_NS);
+  }
+
+  /** Whether a wait for its answer or its READs is over. */
+  boolean isOver(long sinceNs, long nowNs) {
+    return waits.restNs(sinceNs, nowNs) <= 0
+        && (nowNs - sinceNs >= WaitBudget.CHECK_NS || !isWell(nowNs));
+  }
+
+  /** A wait was in vain; returns what others have not spent of it. */
+  long inVain(long sinceNs, long nowNs) {
+    return inVain(waits, sinceNs, nowNs);
+  }
+
+  private long inVain(WaitBudget budget, long sinceNs, long nowNs) {
+    hadVainWait = true;
+    vainWaitNs = nowNs;
+    return budget.inVain(sinceNs, nowNs);
+  }
+
+  /** A READ of it is done. */
+  void onResult(long nowNs) {
+    hadResult = true;
+    resultNs = nowNs;
+    waits.onResult(nowNs);
+  }
+
+  /** A fault for which nobody has waited: connections that fail at once have an end, too. */
+  void onFault(long nowNs) {
+    waits.penalize(waits.capacityNs() / FAULTS, nowNs);
+  }
+
+  /** Its data are corrupt. */
+  void onCorruptData(long nowNs) {
+    waits.penalize(waits.capacityNs(), nowNs);
+  }
+
+  /** Whether its budget is spent. */
+  boolean isQuarantined(long nowNs) {
+    return waits.ownLimitNs(nowNs) == 0;
+  }
+
+  // Fetches that wait for a connection.
+
+  /** Blocks of it are fetched, perhaps by TCP. */
+  void onWanted(long nowNs) {
+    wantedNs = nowNs;
+  }
+
+  /** Whether an attempt to connect makes sense: fetches wait, or the last one came lately. */
+  boolean isWanted(long nowNs) {
+    return hasWaiting() || nowNs - wantedNs < waits.capacityNs();
+  }
+
+  /** Whether fetches wait for a connection. */
+  boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** Whether a fetch may wait for a connection now; otherwise it uses TCP. */
+  boolean mayWait(long nowNs) {
+    return !waitedInVain && (limitNs(nowNs) > 0 || mayWaitFirst(nowNs));
+  }
+
+  private boolean mayWaitFirst(long nowNs) {
+    return !everConnected && !isQuarantined(nowNs) && firstConnections.limitNs(nowNs) > 0;
+  }
+
+  /** Whether a fetch waited in vain for the attempt that goes on. */
+  boolean hasWaitedInVain() {
+    return waitedInVain;
+  }
+
+  /** The fetch waits for a connection. */
+  void add(FetchRequest request, int from, long nowNs) {
+    WaitBudget budget = mayWaitFirst(nowNs) ? firstConnections : waits;
+    waiting.add(new Waiting(request, from, nowNs, budget));
+  }
+
+  /** The fetches that wait begin, while the connection is usable. */
+  void fetchWaiting(long nowNs) {
+    while (!waiting.isEmpty() && connection.isUsable()) {
+      Waiting next = waiting.poll();
+      connection.fetch(next.request, next.from, nowNs);
     }
   }
+
+  /** The fetches that wait use TCP, in vain; returns what others have not spent of their waits. */
+  long leaveWaitingToTcp(FallbackReason reason, String detail, long nowNs) {
+    long costNs = 0;
+    while (!waiting.isEmpty()) {
+      costNs += leaveFirstToTcp(reason, detail, nowNs);
+    }
+    return costNs;
+  }
+
+  /** The same for those that have waited for so long as they may. */
+  long leaveLateToTcp(long maxNs, long nowNs) {
+    long costNs = 0;
+    while (!waiting.isEmpty() && isLate(waiting.peek(), maxNs, nowNs)) {
+      costNs += leaveFirstToTcp(FallbackReason.CONNECT_FAILED, "no connection in time", nowNs);
+      waitedInVain = connection != null;
+    }
+    return costNs;
+  }
+
+  private boolean isLate(Waiting first, long maxNs, long nowNs) {
+    boolean over =
+        first.budget == waits
+            ? isOver(first.sinceNs, nowNs)
+            : first.budget.restNs(first.sinceNs, nowNs) <= 0;
+    return over || nowNs - first.sinceNs > maxNs;
+  }
+
+  private long leaveFirstToTcp(FallbackReason reason, String detail, long nowNs) {
+    Waiting first = waiting.poll();
+    long costNs = inVain(first.budget, first.sinceNs, nowNs);
+    if (first.from == 0) {
+      first.request.leaveRestToTcp(reason, detail);
+    } else {
+      for (int i = first.from; i < first.request.ranges().size(); i++) {
+        first.request.leaveToTcp(i, reason, detail);
+      }
+    }
+    return costNs;
+  }
+
+  /** This executor itself was late: nobody has waited for the peer meanwhile. */
+  void onLate(long lateNs) {
+    ArrayDeque<Waiting> later = new ArrayDeque<>();
+    for (Waiting one : waiting) {
+      later.add(new Waiting(one.request, one.from, one.sinceNs + lateNs, one.budget));
+    }
+    waiting = later;
+  }
+
+  // Connection.
 
   ReadConnection connection() {
     return connection;
   }
 
-  void setConnection(ReadConnection established) {
-    connection = established;
+  /** An attempt begins. */
+  void beginAttempt(ReadConnection attempt) {
+    connection = attempt;
+  }
+
+  /** Its connection is established. */
+  void onEstablished(long nowNs) {
+    everConnected = true;
+    waitedInVain = false;
+    needsNoConnection();
+    hadResult = true;
+    resultNs = nowNs;
+  }
+
+  /** Its connection is broken, or the attempt has failed. */
+  void onBroken() {
+    connection = null;
+    waitedInVain = false;
   }
 
   int failedAttempts() {
@@ -120,53 +282,13 @@ final class Peer {
 
   void needsNoConnection() {
     mustConnect = false;
-    rejected = false;
-  }
-
-  boolean hasRejected() {
-    return rejected;
-  }
-
-  /** It has no room for a connection now. */
-  void onRejected(long nowNs) {
-    rejected = true;
-    retryLater(nowNs);
-  }
-
-  /**
-   * Counts a fault.
-   *
-   * @return length of the quarantine that begins; 0 when none does
-   */
-  long quarantineOnFault(long nowNs, long firstNs, long maxNs) {
-    boolean again = remembersFault(nowNs);
-    memoryNs = maxNs;
-    hadFault = true;
-    faultNs = nowNs;
-    if (!again) {
-      quarantineNs = 0;
-      return 0;
-    }
-    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, maxNs);
-    quarantineEndNs = nowNs + quarantineNs;
-    return quarantineNs;
-  }
-
-  /** A block of it was read: the next quarantine is a first one. */
-  void resetQuarantine() {
-    quarantineNs = 0;
-  }
-
-  boolean isQuarantined(long nowNs) {
-    return quarantineNs > 0 && nowNs - quarantineEndNs < 0;
   }
 
   /** Whether nothing must be remembered of it. */
   boolean isUnused(long nowNs) {
-    return connection == null && !mustConnect && waiting.isEmpty() && !remembersFault(nowNs);
-  }
-
-  private boolean remembersFault(long nowNs) {
-    return hadFault && nowNs - faultNs < memoryNs + quarantineNs;
+    return connection == null
+        && !mustConnect
+        && waiting.isEmpty()
+        && waits.ownLimitNs(nowNs) == waits.capacityNs();
   }
 }

@@ -18,6 +18,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -184,6 +185,7 @@ public final class RdmaTransport implements StartedTransport {
             messageBuffers,
             receiveMemory,
             new ReadsInFlight(plan.maxReadBytesInFlight()),
+            WaitBudget.ofReader(env.patience()),
             env.counters(),
             new Connections(new OwnerThread()));
     peers = new ReadPeers(context, manager, env.addresses());

@@ -34,12 +34,22 @@ final class ReadConnection extends RdmaConnection {
 
   private ReadPipeline reads;
 
+  /** Time of its last answer or completed READ. */
+  private long progressNs;
+
+  /** The longest wait for it that may begin now. */
+  private volatile long limitNs;
+
+  /** Whether it makes no progress: new blocks use TCP until what was begun has ended. */
+  private boolean suspect;
+
   ReadConnection(
       ConnectionResources context, ReadPeers peers, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
     this.handshake = Handshake.ofInitiator(peer.endpoint(), context.self());
+    this.progressNs = nowNs;
   }
 
   Peer peer() {
@@ -136,9 +146,13 @@ final class ReadConnection extends RdmaConnection {
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
     ReadBatch batch = exchange.takeAnswer(answer, reads, nowNs);
     postReceive(buffer);
-    exchange.endAnswer(nowNs);
+    long askedNs = exchange.endAnswer(nowNs);
+    if (exchange.hadNoRoom()) {
+      peers.onVainAnswer(this, askedNs, nowNs);
+    }
     reads.post(batch, nowNs);
     exchange.locateWanted(nowNs);
+    onProgress(nowNs);
   }
 
   @Override
@@ -146,6 +160,8 @@ final class ReadConnection extends RdmaConnection {
     lastUsedNs = nowNs;
     if (use instanceof ReadBatch batch) {
       reads.onReadDone(batch, nowNs);
+      peer.onResult(nowNs);
+      onProgress(nowNs);
     } else {
       exchange.onSent((OutMessage) use, nowNs);
     }
@@ -158,6 +174,71 @@ final class ReadConnection extends RdmaConnection {
    */
   boolean releaseLeases(long nowNs) {
     return hasEnded() || exchange.releaseLeases(nowNs);
+  }
+
+  // Waits.
+
+  /** The longest wait for it that may begin now; 0 when blocks use TCP. Safe for any thread. */
+  long limitNs() {
+    return limitNs;
+  }
+
+  void setLimit(long newLimitNs) {
+    limitNs = newLimitNs;
+  }
+
+  /** Whether it makes no progress. */
+  boolean isSuspect() {
+    return suspect;
+  }
+
+  private void onProgress(long nowNs) {
+    progressNs = nowNs;
+    if (suspect && !isWaitedFor(nowNs)) {
+      // All that was begun has ended.
+      suspect = false;
+      limitNs = peer.limitNs(nowNs);
+    }
+  }
+
+  private boolean isWaitedFor(long nowNs) {
+    return oldestNs(nowNs) != nowNs;
+  }
+
+  /** Time since which its oldest block has been wanted, located or read; otherwise now. */
+  private long oldestNs(long nowNs) {
+    return exchange.oldestNs(reads.oldestNs(nowNs));
+  }
+
+  /** The agent has come late by this time: nobody has waited for the peer meanwhile. */
+  void onLate(long lateNs) {
+    long nowNs = context.connections().nowNs();
+    long oldestNs = oldestNs(nowNs);
+    if (oldestNs - nowNs < 0) {
+      progressNs = later(oldestNs, progressNs) + lateNs;
+    }
+  }
+
+  private static long later(long oneNs, long otherNs) {
+    return oneNs - otherNs > 0 ? oneNs : otherNs;
+  }
+
+  /** Leaves its blocks to TCP when they wait too long; returns whether some are waited for. */
+  boolean checkWait(long nowNs) {
+    long oldestNs = oldestNs(nowNs);
+    boolean open = oldestNs - nowNs < 0;
+    long sinceNs = later(oldestNs, progressNs);
+    if (open && !suspect && peer.isOver(sinceNs, nowNs)) {
+      suspect = true;
+      peers.onSuspect(this, sinceNs, nowNs);
+    }
+    if (suspect) {
+      // A task may have located others meanwhile.
+      exchange.leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
+      reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);
+    }
+    limitNs = suspect ? 0 : peer.limitNs(nowNs);
+    return open;
   }
 
   // Deadlines and the end.
@@ -215,7 +296,6 @@ final class ReadConnection extends RdmaConnection {
       if (sends.isStalled(nowNs, timeoutNs)) {
         return "peer receives no messages";
       }
-      reads.checkProgress(nowNs);
     } finally {
       sends.unlock();
     }
@@ -225,13 +305,16 @@ final class ReadConnection extends RdmaConnection {
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
     // Without open blocks the peer may have ended, or closed an unused connection.
+    long nowNs = context.connections().nowNs();
+    long sinceNs = nowNs;
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
+      sinceNs = suspect ? nowNs : later(oldestNs(nowNs), progressNs);
       FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
       unused &= !exchange.leaveToTcp(of, detail);
       reads.leaveToTcp(of, detail);
     }
-    peers.onBroken(this, unused ? null : reason, detail);
+    peers.onBroken(this, unused ? null : reason, detail, sinceNs);
   }
 
   @Override

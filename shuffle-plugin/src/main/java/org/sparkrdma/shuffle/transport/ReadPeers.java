@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -16,8 +18,8 @@ import org.sparkrdma.verbs.device.Capability;
 /**
  * The executors that this one reads from, with the connection to each, which {@link
  * ConnectAttempts} makes. {@link #fetch} finds the connection of a request, and leaves blocks to
- * TCP whose {@link Peer} is quarantined or incompatible. Confined to the agent, but for {@link
- * #connectionForTasks}.
+ * TCP for whose {@link Peer} nothing may wait, or which is incompatible. Confined to the agent, but
+ * for {@link #connectionForTasks}.
  */
 final class ReadPeers {
   private final ConnectionResources context;
@@ -25,11 +27,19 @@ final class ReadPeers {
   private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
 
   private final ConnectAttempts attempts;
+  private final WaitBudget waits;
+  private final WaitBudget firstConnections;
+  private boolean hasOpenWaits;
+
+  /** Time of waits in vain that no counter has yet. */
+  private long vainNs;
 
   ReadPeers(
       ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
     this.context = context;
     this.attempts = new ConnectAttempts(context, this, manager, addresses);
+    this.waits = WaitBudget.ofPeers(context.waits());
+    this.firstConnections = WaitBudget.ofFirstConnections(context.waits());
   }
 
   ConnectAttempts attempts() {
@@ -37,31 +47,54 @@ final class ReadPeers {
   }
 
   /**
-   * The established connection to an executor, on which a task may post; null without. Safe for any
-   * thread.
+   * The established connection to an executor, on which a task may post; null without, or where
+   * nothing may wait for it. Safe for any thread.
    */
   ReadConnection connectionForTasks(long incarnation) {
-    return context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
+    ReadConnection of =
+        context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
+    return of == null || of.limitNs() == 0 ? null : of;
   }
 
   /** Fetches the blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
     assert context.agentThread().holds();
     Endpoint endpoint = request.endpoint();
-    Peer peer = peers.computeIfAbsent(endpoint.incarnation(), key -> new Peer(endpoint));
+    Peer peer =
+        peers.computeIfAbsent(
+            endpoint.incarnation(), key -> new Peer(endpoint, waits, firstConnections));
     ReadConnection connection = peer.connection();
-    long deadlineNs = nowNs + context.settings().connectTimeout().toNanos();
-    Peer.Waiting waiting = new Peer.Waiting(request, from, deadlineNs);
+    boolean usable = connection != null && connection.isUsable();
     String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
-      waiting.leaveToTcp(FallbackReason.INCOMPATIBLE, incompatibility);
-    } else if (peer.isQuarantined(nowNs)) {
-      waiting.leaveToTcp(FallbackReason.QUARANTINED, "peer is quarantined");
-    } else if (connection != null && connection.isUsable()) {
+      leaveToTcp(request, from, FallbackReason.INCOMPATIBLE, incompatibility);
+      return;
+    }
+    peer.onWanted(nowNs);
+    if (usable ? connection.isSuspect() : peer.hasWaitedInVain()) {
+      leaveToTcp(request, from, FallbackReason.SLOW_PEER, "peer makes no progress");
+    } else if (usable ? peer.limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
+      leaveToTcp(request, from, FallbackReason.QUARANTINED, "waits for peers were in vain");
+      if (!usable && !peer.isQuarantined(nowNs)) {
+        // Others have spent what all peers have: an attempt beside TCP shows that this one is well.
+        attempts.add(peer, nowNs);
+      }
+    } else if (usable) {
       connection.fetch(request, from, nowNs);
     } else {
-      peer.waiting().add(waiting);
+      peer.add(request, from, nowNs);
       attempts.add(peer, nowNs);
+    }
+  }
+
+  /** Leaves the blocks of a request from an index on to TCP. */
+  static void leaveToTcp(FetchRequest request, int from, FallbackReason reason, String detail) {
+    if (from == 0) {
+      request.leaveRestToTcp(reason, detail);
+      return;
+    }
+    for (int i = from; i < request.ranges().size(); i++) {
+      request.leaveToTcp(i, reason, detail);
     }
   }
 
@@ -80,13 +113,11 @@ final class ReadPeers {
   /** The peer is proven: the fetches that wait begin. */
   void onEstablished(ReadConnection connection, long nowNs) {
     Peer peer = connection.peer();
-    attempts.endAttempt();
-    peer.needsNoConnection();
+    attempts.endAttempt(connection);
+    peer.onEstablished(nowNs);
+    connection.setLimit(peer.limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
-    while (!peer.waiting().isEmpty() && connection.isUsable()) {
-      Peer.Waiting next = peer.waiting().poll();
-      connection.fetch(next.request(), next.from(), nowNs);
-    }
+    peer.fetchWaiting(nowNs);
   }
 
   /**
@@ -94,26 +125,65 @@ final class ReadPeers {
    * it, unless another attempt follows.
    *
    * @param reason null when it is no fault
+   * @param sinceNs time since which tasks wait for it; now when none does
    */
-  void onBroken(ReadConnection connection, FallbackReason reason, String detail) {
+  void onBroken(ReadConnection connection, FallbackReason reason, String detail, long sinceNs) {
     Peer peer = connection.peer();
     long nowNs = context.connections().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
     if (attempt) {
-      attempts.endAttempt();
+      attempts.endAttempt(connection);
     }
-    peer.setConnection(null);
+    boolean known = attempt ? peer.hasWaitedInVain() : connection.isSuspect();
+    peer.onBroken();
     if (reason != null) {
       if (attempt) {
         peer.countFailedAttempt();
         peer.needsNoConnection();
       }
-      attempts.onFault(peer, reason, detail, nowNs);
-      peer.leaveWaitingToTcp(attempt ? reason : FallbackReason.LOST_PEER, detail);
+      boolean quarantined = peer.isQuarantined(nowNs);
+      countVain(peer.inVain(sinceNs, nowNs));
+      leaveWaitingToTcp(peer, attempt ? reason : FallbackReason.LOST_PEER, detail, nowNs);
+      if (!known) {
+        peer.onFault(nowNs);
+      }
+      attempts.onFault(peer, reason, detail, !quarantined && peer.isQuarantined(nowNs));
     }
-    if (!peer.waiting().isEmpty()) {
+    if (peer.hasWaiting()) {
       attempts.add(peer, nowNs);
     }
+  }
+
+  /** The fetches that wait for a connection use TCP. */
+  void leaveWaitingToTcp(Peer peer, FallbackReason reason, String detail, long nowNs) {
+    countVain(peer.leaveWaitingToTcp(reason, detail, nowNs));
+  }
+
+  private void countVain(long costNs) {
+    vainNs += costNs;
+    context.counters().add(Counter.PEER_WAITS_IN_VAIN, TimeUnit.NANOSECONDS.toMillis(vainNs));
+    vainNs %= TimeUnit.MILLISECONDS.toNanos(1);
+  }
+
+  /** The peer had no room or time for blocks: their wait was in vain, unless that was known. */
+  void onVainAnswer(ReadConnection connection, long askedNs, long nowNs) {
+    if (!connection.isSuspect()) {
+      countVain(connection.peer().inVain(askedNs, nowNs));
+      connection.setLimit(connection.peer().limitNs(nowNs));
+    }
+  }
+
+  /** Tasks have waited for an answer or READs of a connection for so long as they may. */
+  void onSuspect(ReadConnection connection, long sinceNs, long nowNs) {
+    Peer peer = connection.peer();
+    boolean quarantined = peer.isQuarantined(nowNs);
+    countVain(peer.inVain(sinceNs, nowNs));
+    context.counters().increment(Counter.PEERS_SUSPECT);
+    attempts.onFault(
+        peer,
+        FallbackReason.SLOW_PEER,
+        "peer makes no progress",
+        !quarantined && peer.isQuarantined(nowNs));
   }
 
   /** Data of a peer differs from what TCP brings: its connection is at fault, and ends. */
@@ -133,23 +203,49 @@ final class ReadPeers {
   }
 
   /**
-   * Checks of each tenth of a second: fetches that wait too long for a connection use TCP, and
-   * attempts that take too long are faults. An attempt may take three times as long as blocks wait,
-   * because kernels repeat a lost message of a set-up after seconds.
+   * Leaves blocks to TCP whose waits are over. What was begun goes on, connection attempts as well:
+   * their end shows that a peer is well.
+   */
+  void checkWaits(long nowNs) {
+    hasOpenWaits = false;
+    for (Peer peer : peers.values()) {
+      if (peer.hasWaiting()) {
+        boolean quarantined = peer.isQuarantined(nowNs);
+        countVain(peer.leaveLateToTcp(context.settings().connectTimeout().toNanos(), nowNs));
+        if (!quarantined && peer.isQuarantined(nowNs)) {
+          attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", true);
+        }
+      }
+      ReadConnection connection = peer.connection();
+      boolean open = connection != null && connection.isUsable() && connection.checkWait(nowNs);
+      hasOpenWaits |= open || peer.hasWaiting();
+    }
+  }
+
+  /** Whether something waited at the last check. */
+  boolean hasOpenWaits() {
+    return hasOpenWaits;
+  }
+
+  /** The agent has come late by this time: nobody has waited for a peer meanwhile. */
+  void onLate(long lateNs) {
+    for (Peer peer : peers.values()) {
+      peer.onLate(lateNs);
+      if (peer.connection() != null && peer.connection().isUsable()) {
+        peer.connection().onLate(lateNs);
+      }
+    }
+  }
+
+  /**
+   * Checks of each tenth of a second: attempts that take too long are faults. An attempt may take
+   * longer than blocks wait, because kernels repeat a lost message of a set-up after seconds.
    */
   void onTick(long nowNs) {
     for (Peer peer : peers.values()) {
-      while (!peer.waiting().isEmpty() && nowNs - peer.waiting().peek().deadlineNs() > 0) {
-        peer.waiting().poll().leaveToTcp(FallbackReason.CONNECT_FAILED, "no connection in time");
-      }
       ReadConnection connection = peer.connection();
-      if (connection == null && peer.waiting().isEmpty() && peer.waitsForAttempt()) {
-        boolean full = peer.hasRejected();
+      if (connection == null && !peer.isWanted(nowNs)) {
         peer.needsNoConnection();
-        if (full) {
-          attempts.onFault(
-              peer, FallbackReason.CONNECT_FAILED, "rejected until the time-out", nowNs);
-        }
       }
       if (connection != null && !connection.isUsable() && attempts.isOverdue(connection, nowNs)) {
         connection.markBroken(FallbackReason.CONNECT_FAILED, "no connection in time");

@@ -15,9 +15,6 @@ final class ReadPipeline {
   /** Entries that READs leave to messages. */
   private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
 
-  /** READs without progress for so long count no longer as in flight. */
-  private static final long STALL_NS = 1_000_000_000;
-
   private final ReadConnection connection;
   private final ConnectionResources context;
   private final SendQueue sends;
@@ -158,10 +155,10 @@ final class ReadPipeline {
     BlockRead block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
+        context.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());
         block.freeMemory();
       } else if (block.isLocated()) {
         block.deliver();
-        connection.peer().resetQuarantine();
       } else {
         exchange.askForRest(block, nowNs);
         rest = true;
@@ -198,11 +195,27 @@ final class ReadPipeline {
     return late;
   }
 
-  /** READs that make no progress count no longer as in flight; under the lock of the send queue. */
-  void checkProgress(long nowNs) {
-    if (inFlightBytes > 0 && sends.isStalled(nowNs, STALL_NS)) {
+  /** Time at which the oldest READ was posted that is not done; otherwise the other time. */
+  long oldestNs(long otherNs) {
+    return readsDone == readsPosted ? otherNs : postedNs[readsDone & ReadConnection.SEND_DEPTH - 1];
+  }
+
+  /**
+   * Its blocks use TCP, but posted READs go on: their end shows that the peer is well. They count
+   * no longer as in flight.
+   */
+  void hedge(FallbackReason reason, String detail, long nowNs) {
+    context.inFlight().remove(this);
+    waitsForTurn = false;
+    unposted.clear();
+    if (inFlightBytes > 0) {
       stalledBytes = inFlightBytes;
       giveBack(inFlightBytes);
+    }
+    for (ReadBatch batch : List.copyOf(batches)) {
+      batch.leaveToTcp(reason, detail);
+      batch.endPosting();
+      passOn(batch, nowNs);
     }
   }
 

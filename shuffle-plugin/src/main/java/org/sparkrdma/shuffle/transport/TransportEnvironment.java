@@ -24,6 +24,7 @@ import org.sparkrdma.verbs.Device;
  * @param onLost receives the reason when RDMA is lost, possibly more than once; any thread, which
  *     must not close the transport
  * @param nanoClock as {@link System#nanoTime}
+ * @param patience as that of {@link org.sparkrdma.shuffle.fetch.WaitBudget#ofReader}
  */
 public record TransportEnvironment(
     Device device,
@@ -34,4 +35,5 @@ public record TransportEnvironment(
     Function<List<ListenerAddress>, Identity> identity,
     Consumer<String> onLost,
     ShuffleCounters counters,
-    LongSupplier nanoClock) {}
+    LongSupplier nanoClock,
+    int patience) {}

@@ -21,7 +21,7 @@ class WaitBudgetTest {
   /** Close to the overflow of the clock, which may begin anywhere. */
   private static final long START = Long.MAX_VALUE - 300 * MS;
 
-  private final WaitBudget budget = new WaitBudget(CAPACITY, LEAST, null);
+  private final WaitBudget budget = new WaitBudget(500, 100, null);
 
   /** A wait of the simulation; {@code endNs} is of one in vain. */
   private record Wait(int of, long sinceNs, long endNs) {}
@@ -42,7 +42,7 @@ class WaitBudgetTest {
   void shouldCostAtMostItsCapacityAndAFiftiethOfTheTimeWhateverThePattern() {
     for (int seed = 0; seed < 300; seed++) {
       Random random = new Random(seed);
-      WaitBudget root = WaitBudget.ofReader();
+      WaitBudget root = WaitBudget.ofReader(1);
       WaitBudget peers = WaitBudget.ofPeers(root);
       int count = 1 + random.nextInt(12);
       WaitBudget[] all = new WaitBudget[count + 2];
@@ -140,8 +140,8 @@ class WaitBudgetTest {
 
   @Test
   void shouldTakeAPenaltyFromItselfAlone() {
-    WaitBudget parent = new WaitBudget(CAPACITY, 0, null);
-    WaitBudget child = new WaitBudget(CAPACITY, LEAST, parent);
+    WaitBudget parent = new WaitBudget(500, 0, null);
+    WaitBudget child = new WaitBudget(500, 100, parent);
     child.penalize(CAPACITY, START);
     child.penalize(CAPACITY, START);
     assertThat(child.limitNs(START)).isZero();
@@ -151,9 +151,9 @@ class WaitBudgetTest {
 
   @Test
   void shouldEndTheWaitsOfAllChildrenWhenTheirParentHasNothingLeft() {
-    WaitBudget parent = new WaitBudget(CAPACITY, 0, null);
-    WaitBudget first = new WaitBudget(CAPACITY, LEAST, parent);
-    WaitBudget second = new WaitBudget(CAPACITY, LEAST, parent);
+    WaitBudget parent = new WaitBudget(500, 0, null);
+    WaitBudget first = new WaitBudget(500, 100, parent);
+    WaitBudget second = new WaitBudget(500, 100, parent);
     assertThat(second.restNs(START, START + 400 * MS)).isPositive();
     first.inVain(START + 10 * MS, START + 515 * MS);
     assertThat(second.restNs(START + 400 * MS, START + 515 * MS)).isNegative();

@@ -88,6 +88,17 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldAcceptAFormerKeyOfThePluginWithANote() {
+    ShuffleSettings settings =
+        ShuffleSettings.of(Map.of("spark.shuffle.rdma.quarantine.max", "60s"));
+    assertThat(settings.mistakes()).isEmpty();
+    assertThat(settings.notes())
+        .singleElement()
+        .asString()
+        .startsWith("spark.shuffle.rdma.quarantine.max has no effect");
+  }
+
+  @Test
   void shouldAcceptEveryEngineOfTheServiceLoader() {
     ShuffleSettings settings =
         ShuffleSettings.of(

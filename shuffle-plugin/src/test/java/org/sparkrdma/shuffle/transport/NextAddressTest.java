@@ -99,9 +99,7 @@ class NextAddressTest {
     fetchFor(100);
     fetchFor(100);
     assertThat(reader.requests()).isEqualTo(2);
-    assertThat(fetchFor(100).failures()).containsOnlyKeys(FallbackReason.QUARANTINED);
     fabric.rejectNothing();
-    fabric.run(2_000 * MS);
     fetchFor(100);
     assertThat(former.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
   }

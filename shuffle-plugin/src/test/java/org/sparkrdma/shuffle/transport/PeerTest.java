@@ -10,16 +10,18 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.wire.Messages;
 
-/** Quarantine of a peer, with time as a parameter. */
+/** Waits for a peer, with time as a parameter. */
 class PeerTest {
-  private static final long FIRST = Duration.ofSeconds(2).toNanos();
-  private static final long MAX = Duration.ofSeconds(10).toNanos();
+  private static final long MS = Duration.ofMillis(1).toNanos();
 
   /** Close to the overflow of the clock, which may begin anywhere. */
-  private long nowNs = Long.MAX_VALUE - FIRST;
+  private long nowNs = Long.MAX_VALUE - 1_000 * MS;
 
+  private final WaitBudget all = WaitBudget.ofPeers(WaitBudget.ofReader(1));
+  private final WaitBudget first = WaitBudget.ofFirstConnections(WaitBudget.ofReader(1));
   private final Peer peer =
       new Peer(
           new Endpoint(
@@ -30,33 +32,72 @@ class PeerTest {
               "soft",
               Messages.PROTOCOL,
               1,
-              new byte[Endpoint.TOKEN_BYTES]));
+              new byte[Endpoint.TOKEN_BYTES]),
+          all,
+          first);
 
-  private long fault() {
-    return peer.quarantineOnFault(nowNs, FIRST, MAX);
+  private void waitInVain(long lengthMs) {
+    long sinceNs = nowNs;
+    nowNs += lengthMs * MS;
+    peer.inVain(sinceNs, nowNs);
   }
 
   @Test
-  void shouldDoubleTheQuarantineUpToItsMaximum() {
-    fault();
-    for (long lengthNs : new long[] {FIRST, 2 * FIRST, 4 * FIRST, MAX, MAX}) {
-      assertThat(fault()).isEqualTo(lengthNs);
-      assertThat(peer.isQuarantined(nowNs)).isTrue();
-      assertThat(peer.isQuarantined(nowNs + lengthNs - 1)).isTrue();
-      nowNs += lengthNs;
-      assertThat(peer.isQuarantined(nowNs)).isFalse();
-    }
+  void shouldBeQuarantinedUntilTimeHasEarnedAWait() {
+    waitInVain(500);
+    assertThat(peer.isQuarantined(nowNs)).isTrue();
+    assertThat(peer.limitNs(nowNs)).isZero();
+    nowNs += 5_000 * MS;
+    assertThat(peer.isQuarantined(nowNs)).isFalse();
+    assertThat(peer.limitNs(nowNs)).isEqualTo(100 * MS);
   }
 
   @Test
-  void shouldForgetFaultsAfterTheLongestQuarantine() {
-    fault();
-    fault();
-    nowNs += FIRST + MAX - 1;
-    assertThat(peer.isUnused(nowNs)).isFalse();
-    assertThat(fault()).isEqualTo(2 * FIRST);
-    nowNs += 2 * FIRST + MAX + 1;
+  void shouldForgetWaitsInVain() {
     assertThat(peer.isUnused(nowNs)).isTrue();
-    assertThat(fault()).isZero();
+    waitInVain(100);
+    assertThat(peer.isUnused(nowNs)).isFalse();
+    nowNs += 5_100 * MS;
+    assertThat(peer.isUnused(nowNs)).isTrue();
+  }
+
+  @Test
+  void shouldWaitShortlyForAPeerThatAnswersWhenOthersHaveSpentWhatAllHave() {
+    peer.onResult(nowNs);
+    all.inVain(nowNs, nowNs + 1_000 * MS);
+    nowNs += 1_000 * MS;
+    assertThat(peer.limitNs(nowNs)).isEqualTo(20 * MS);
+    assertThat(peer.isOver(nowNs - 19 * MS, nowNs)).isFalse();
+    assertThat(peer.isOver(nowNs - 20 * MS, nowNs)).isTrue();
+    nowNs += 9_500 * MS;
+    assertThat(peer.limitNs(nowNs)).as("no answer for ten seconds").isNotEqualTo(20 * MS);
+
+    peer.onResult(nowNs);
+    all.inVain(nowNs - 200 * MS, nowNs);
+    waitInVain(20);
+    assertThat(peer.limitNs(nowNs)).as("it hangs as well").isZero();
+  }
+
+  /** Each attempt costs both ends a queue pair. */
+  @Test
+  void shouldConnectOnceASecondAfterFaultsForWhichNobodyHasWaited() {
+    for (int i = 0; i < 21; i++) {
+      assertThat(peer.mayWait(nowNs)).isTrue();
+      peer.onFault(nowNs);
+    }
+    assertThat(peer.mayWait(nowNs)).isFalse();
+    nowNs += 1_000 * MS;
+    assertThat(peer.mayWait(nowNs)).isTrue();
+    peer.onFault(nowNs);
+    nowNs += 900 * MS;
+    assertThat(peer.mayWait(nowNs)).isFalse();
+    assertThat(all.limitNs(nowNs)).isEqualTo(all.capacityNs());
+  }
+
+  @Test
+  void shouldPauseAtOnceForCorruptData() {
+    peer.onCorruptData(nowNs);
+    assertThat(peer.mayWait(nowNs)).isFalse();
+    assertThat(peer.isQuarantined(nowNs)).isTrue();
   }
 }

@@ -256,8 +256,6 @@ final class TestExecutor implements AutoCloseable {
         options.connectTimeout,
         options.requestTimeout,
         options.idleTimeout,
-        Duration.ofMillis(200),
-        Duration.ofMinutes(1),
         options.maxConnections,
         16,
         new PacketSettings(options.trafficClass, 17, 6),
@@ -276,6 +274,9 @@ final class TestExecutor implements AutoCloseable {
         options.idleTimeout,
         options.verify);
   }
+
+  /** A busy machine may stop any thread for a second. */
+  private static final int PATIENCE = 20;
 
   private TransportEnvironment environment(Options options, byte[] token) {
     return new TransportEnvironment(
@@ -297,7 +298,8 @@ final class TestExecutor implements AutoCloseable {
                 options.secret),
         losses::add,
         counters,
-        options.nanoClock);
+        options.nanoClock,
+        PATIENCE);
   }
 
   /** Allows a test to hold memory at close: the device then owns that memory and its domain. */

@@ -138,7 +138,8 @@ final class VirtualExecutor implements AutoCloseable {
                   throw new IllegalStateException(reason);
                 },
                 counters,
-                fabric::nowNs),
+                fabric::nowNs,
+                1),
             parameters -> {
               server = new VirtualBlockServer(parameters);
               return server.server();

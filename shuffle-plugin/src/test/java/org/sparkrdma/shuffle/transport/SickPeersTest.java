@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+
+/**
+ * A task whose peers are sick, in virtual time: it waits little longer than with {@code mode=off},
+ * which waits for TCP alone.
+ */
+@Timeout(300)
+class SickPeersTest {
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final long MS = VirtualFabric.MS;
+  private static final long SECOND = 1_000 * MS;
+
+  private VirtualFabric fabric = new VirtualFabric();
+  private VirtualExecutor reader;
+
+  @BeforeEach
+  void start() throws Exception {
+    fabric.close();
+    fabric = new VirtualFabric();
+    reader = fabric.start(BLOCK_BYTES);
+  }
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
+
+  private List<VirtualExecutor> servers(int count) throws Exception {
+    List<VirtualExecutor> servers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      servers.add(fabric.start(BLOCK_BYTES));
+    }
+    return servers;
+  }
+
+  private void runUntil(VirtualTask task, long lengthNs) {
+    fabric.run(lengthNs);
+    task.end();
+    fabric.run(SECOND);
+    assertThat(task.answered()).as("it does not hang").isPositive();
+  }
+
+  /** What a task may lose: the capacity of the budget of a reader and a fiftieth of the time. */
+  private static void assertLosesLittle(VirtualTask task, long lengthNs) {
+    assertThat(task.lostNs())
+        .as(
+            "%d of %d requests by READ, failures: %s",
+            task.read(), task.answered(), task.failures())
+        .isLessThanOrEqualTo(1_500 * MS + lengthNs / 50 + 40 * MS);
+  }
+
+  private void cutOff(List<VirtualExecutor> sick) {
+    fabric.delayEvents(
+        (to, type) ->
+            sick.contains(to) && type == ConnectionEvent.Type.CONNECT_REQUEST
+                ? VirtualFabric.LOST
+                : 0);
+  }
+
+  @Test
+  void shouldLoseLittleToAPeerThatCannotBeReached() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    cutOff(sick);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    runUntil(task, 60 * SECOND);
+    assertThat(task.read()).isZero();
+    assertLosesLittle(task, 0);
+    assertThat(reader.requests()).as("attempts go on").isBetween(2, 5);
+    fabric.delayEvents((to, type) -> 0);
+    VirtualTask after = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    fabric.run(60 * SECOND);
+    int before = after.read();
+    runUntil(after, 20 * SECOND);
+    assertThat(after.read() - before).as("well again").isGreaterThan(1_500);
+  }
+
+  /** Their attempts hang; more than may be open at once. */
+  @Test
+  void shouldReadFromAWellPeerBesideFortyThatCannotBeReached() throws Exception {
+    List<VirtualExecutor> servers = servers(41);
+    cutOff(servers.subList(0, 40));
+    VirtualTask task = new VirtualTask(fabric, reader, servers, 1, MS);
+    runUntil(task, 600 * SECOND);
+    assertLosesLittle(task, 600 * SECOND);
+    double share = task.readOf(40) / (task.answered() / 41.0);
+    assertThat(share).as("by READ from the well one").isGreaterThan(0.95);
+  }
+
+  @Test
+  void shouldConnectToAWellPeerBehindFortyAttemptsThatHang() throws Exception {
+    List<VirtualExecutor> servers = servers(41);
+    cutOff(servers.subList(0, 40));
+    servers.subList(0, 40).forEach(sick -> new VirtualFetch(reader, sick.endpoint()));
+    fabric.run(MS);
+    VirtualFetch well = new VirtualFetch(reader, servers.get(40).endpoint());
+    fabric.run(110 * MS);
+    assertThat(well.isRead()).isTrue();
+  }
+
+  @Test
+  void shouldLoseLittleToAPeerWhoseReadsHang() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    fabric.delayReads(from -> VirtualFabric.LOST);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    runUntil(task, 300 * SECOND);
+    assertThat(task.failures()).containsKey(FallbackReason.SLOW_PEER);
+    assertLosesLittle(task, 100 * SECOND);
+    assertThat(reader.count(Counter.PEERS_SUSPECT)).isBetween(2L, 20L);
+    assertThat(reader.count(Counter.PEER_WAITS_IN_VAIN)).isBetween(500L, 3_000L);
+  }
+
+  /** Each delivered block shows that the peer is well, and the next one hangs. */
+  @Test
+  void shouldLoseLittleToAPeerWhoseEverySecondReadHangs() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    int[] reads = {0};
+    fabric.delayReads(from -> reads[0]++ % 2 == 1 ? VirtualFabric.LOST : 0);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    runUntil(task, 600 * SECOND);
+    assertThat(task.read()).isPositive();
+    assertLosesLittle(task, 600 * SECOND);
+  }
+
+  /** The LOCATE arrives, and its answer does not. */
+  @Test
+  void shouldLoseLittleToAPeerThatAnswersNothing() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    VirtualFetch first = new VirtualFetch(reader, sick.get(0).endpoint());
+    fabric.run(SECOND);
+    assertThat(first.isRead()).isTrue();
+    sick.get(0).pause();
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    runUntil(task, 300 * SECOND);
+    assertLosesLittle(task, 100 * SECOND);
+  }
+
+  /** As with a JVM that collects garbage for long, now and then. */
+  @Test
+  void shouldReadMostBlocksOfAPeerThatPausesNowAndThen() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    for (int i = 0; i < 20; i++) {
+      fabric.run(30 * SECOND);
+      sick.get(0).pause();
+      fabric.run(600 * MS);
+      sick.get(0).resume();
+    }
+    task.end();
+    fabric.run(SECOND);
+    assertLosesLittle(task, 600 * SECOND);
+    assertThat(task.read()).isGreaterThan(task.answered() * 4 / 5);
+  }
+
+  /** Its own pauses say nothing about its peers. */
+  @Test
+  void shouldChargeNoPeerWithPausesOfTheReaderItself() throws Exception {
+    List<VirtualExecutor> servers = servers(1);
+    VirtualTask task = new VirtualTask(fabric, reader, servers, 1, MS);
+    for (int i = 0; i < 20; i++) {
+      fabric.run(7 * SECOND + 311_000);
+      reader.pause();
+      fabric.run(20 * SECOND);
+      reader.resume();
+    }
+    runUntil(task, SECOND);
+    assertThat(task.failures()).isEmpty();
+    assertThat(reader.count(Counter.PEERS_SUSPECT)).isZero();
+  }
+
+  /** All connections of the first stage take longer than a fetch waits. */
+  @Test
+  void shouldReadFromHundredsOfPeersAfterTheirFirstConnectionsTookLong() throws Exception {
+    List<VirtualExecutor> servers = servers(300);
+    fabric.delayEvents(
+        (to, type) -> to == reader && type == ConnectionEvent.Type.ESTABLISHED ? 700 * MS : 0);
+    List<VirtualFetch> first =
+        servers.stream().map(server -> new VirtualFetch(reader, server.endpoint())).toList();
+    assertThat(fabric.runUntil(() -> first.stream().allMatch(VirtualFetch::isAnswered), 600 * MS))
+        .isTrue();
+    fabric.run(10 * SECOND);
+    fabric.delayEvents((to, type) -> 0);
+    List<VirtualFetch> next =
+        servers.stream().map(server -> new VirtualFetch(reader, server.endpoint())).toList();
+    fabric.run(100 * MS);
+    assertThat(next).allMatch(VirtualFetch::isRead);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  /** A connection that ends at once costs no wait, but a queue pair at both ends. */
+  @Test
+  void shouldConnectSeldomToAPeerWhoseReadsFailAtOnce() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    fabric.reject(sick.get(0).address(), ConnectionEvent.Type.REJECTED, (byte) 99);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, MS);
+    runUntil(task, 60 * SECOND);
+    assertThat(reader.requests()).isBetween(40, 85);
+    assertLosesLittle(task, 0);
+  }
+
+  /** What was begun goes on, and its end shows that the peer is well. */
+  @Test
+  void shouldReadAgainWhenLateReadsHaveEnded() throws Exception {
+    List<VirtualExecutor> servers = servers(1);
+    VirtualFetch first = new VirtualFetch(reader, servers.get(0).endpoint());
+    fabric.run(SECOND);
+    assertThat(first.isRead()).isTrue();
+    fabric.delayReads(from -> 3 * SECOND);
+    VirtualFetch late = new VirtualFetch(reader, servers.get(0).endpoint());
+    assertThat(fabric.runUntil(late::isAnswered, 600 * MS)).isTrue();
+    assertThat(late.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+    assertThat(reader.transport().context().inFlight().postedBytes()).isZero();
+    assertThat(reader.count(Counter.RDMA_BYTES_READ)).isZero();
+    fabric.delayReads(from -> 0);
+    fabric.run(10 * SECOND);
+    assertThat(reader.count(Counter.HEDGED_BYTES)).isEqualTo(BLOCK_BYTES);
+    VirtualFetch next = new VirtualFetch(reader, servers.get(0).endpoint());
+    fabric.run(10 * MS);
+    assertThat(next.isRead()).isTrue();
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
+  }
+}
