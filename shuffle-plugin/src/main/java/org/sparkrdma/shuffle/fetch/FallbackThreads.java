@@ -5,10 +5,11 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -17,16 +18,23 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 /**
  * Fetches the blocks that RDMA cannot through Spark's own client, on a bounded number of threads.
  *
- * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
- * alive. So each address uses one thread at a time, and no other thread waits here. Requests to an
- * address are issued in order. Blocks that fail while their request is queued join it. The runtime
- * starts and closes it. Safe for any thread.
+ * <p>Spark's client connects on its caller's thread, for minutes where a host does not answer, and
+ * may ask the driver whether the executor is alive. So each address uses one thread at a time, and
+ * no other thread waits here. One that takes long leaves its slot to another address, whose thread
+ * is started for it. Requests to an address are issued in order. Blocks that fail while their
+ * request is queued join it. The runtime starts and closes it. Safe for any thread.
  */
 public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FallbackThreads.class);
 
-  /** Maximum number of addresses with a connect in progress. */
+  /** Maximum number of addresses in work, but for those that take long. */
   static final int THREADS = 16;
+
+  /** Maximum number of threads. */
+  static final int MAX_THREADS = 64;
+
+  /** An address that is in work for longer keeps no slot from others. */
+  static final long SLOW_NS = TimeUnit.SECONDS.toNanos(2);
 
   /** Reasons after which the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
@@ -37,6 +45,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
           FallbackReason.TIMEOUT);
 
   private final Consumer<FetchRequest> recheck;
+  private final LongSupplier nanoClock;
 
   /** Queued work by address, while there is some; guarded by this object, as all below. */
   private final Map<String, ArrayDeque<Runnable>> waiting = new HashMap<>();
@@ -44,8 +53,13 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   /** Addresses with queued requests that no thread works for, in order. */
   private final ArrayDeque<String> ready = new ArrayDeque<>();
 
-  /** Addresses that a thread works for. */
-  private final Set<String> inWork = new HashSet<>();
+  /** Addresses that a thread works for, with the time at which it began. */
+  private final Map<String, Long> inWork = new HashMap<>();
+
+  private int threads;
+
+  /** Threads that wait for work. */
+  private int idle;
 
   private boolean closed;
 
@@ -53,20 +67,39 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
    * @param recheck receives a request whose endpoint may be outdated
    */
   public FallbackThreads(Consumer<FetchRequest> recheck) {
+    this(recheck, System::nanoTime);
+  }
+
+  FallbackThreads(Consumer<FetchRequest> recheck, LongSupplier nanoClock) {
     this.recheck = recheck;
+    this.nanoClock = nanoClock;
   }
 
   /**
-   * Starts all threads.
+   * Starts as many threads as there are slots.
    *
    * @throws ThreadShortageException when the system refuses one; those that were started end with
    *     the close
    */
-  public void start() {
-    for (int i = 1; i <= THREADS; i++) {
-      Thread thread = new Thread(this::work, "rdma-tcp-" + i);
-      thread.setDaemon(true);
-      ThreadShortageException.start(thread);
+  public synchronized void start() {
+    while (threads < THREADS) {
+      startOne();
+    }
+  }
+
+  private void startOne() {
+    Thread thread = new Thread(this::work, "rdma-tcp-" + (threads + 1));
+    thread.setDaemon(true);
+    ThreadShortageException.start(thread);
+    threads++;
+  }
+
+  /** One more waits for a slot of an address that takes long. */
+  private void tryStartAnother() {
+    try {
+      startOne();
+    } catch (ThreadShortageException e) {
+      LOG.debug("Fetching over TCP on {} threads", threads, e);
     }
   }
 
@@ -98,7 +131,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
     if (queue == null) {
       queue = new ArrayDeque<>();
       waiting.put(address, queue);
-      if (!inWork.contains(address)) {
+      if (!inWork.containsKey(address)) {
         ready.add(address);
         notify();
       }
@@ -143,19 +176,44 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
         ready.add(done);
       }
     }
-    while (ready.isEmpty()) {
-      if (closed) {
+    long slotNs = slotNs();
+    while (ready.isEmpty() || slotNs > 0) {
+      if (ready.isEmpty() && closed) {
         return null;
       }
+      idle++;
       try {
-        wait();
+        // Until another thread notifies it, or an address is slow.
+        wait(ready.isEmpty() ? 0 : TimeUnit.NANOSECONDS.toMillis(slotNs) + 1);
       } catch (InterruptedException e) {
         // Only the close ends a thread.
       }
+      idle--;
+      slotNs = slotNs();
     }
     String address = ready.poll();
-    inWork.add(address);
+    inWork.put(address, nanoClock.getAsLong());
+    if (idle > 0) {
+      notify();
+    } else if (threads < MAX_THREADS && threads >= THREADS) {
+      tryStartAnother();
+    }
     return address;
+  }
+
+  /** Time until an address can be worked for; not more than 0 when one can now. */
+  private long slotNs() {
+    long nowNs = nanoClock.getAsLong();
+    int quick = 0;
+    long oldestNs = 0;
+    for (long beganNs : inWork.values()) {
+      long ageNs = nowNs - beganNs;
+      if (ageNs < SLOW_NS) {
+        quick++;
+        oldestNs = Math.max(oldestNs, ageNs);
+      }
+    }
+    return quick < THREADS ? 0 : SLOW_NS - oldestNs;
   }
 
   /** The threads end after all queued requests; later ones are issued on their caller's thread. */

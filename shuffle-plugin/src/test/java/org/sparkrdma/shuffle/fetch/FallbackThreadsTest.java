@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 class FallbackThreadsTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final FallbackThreads tcp = new FallbackThreads(request -> {});
+  private final AtomicLong nowNs = new AtomicLong();
+  private final FallbackThreads tcp = new FallbackThreads(request -> {}, nowNs::get);
   private final RecordingListener listener = new RecordingListener();
 
   @BeforeEach
@@ -83,6 +85,28 @@ class FallbackThreadsTest {
     hosts.forEach(spark::release);
     assertThat(listener.awaitAnswers(hosts.size())).hasSize(hosts.size());
     assertThat(spark.threads).hasSizeLessThanOrEqualTo(FallbackThreads.THREADS);
+  }
+
+  /** Hosts that do not answer: a connect takes two minutes there. */
+  @Test
+  void shouldServeAnAddressBesideManyThatTakeLong() throws InterruptedException {
+    int dead = FallbackThreads.MAX_THREADS - 1;
+    for (int i = 0; i < dead; i++) {
+      spark.hold("dead" + i);
+      request("dead" + i, "block" + i).leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
+      if ((i + 1) % FallbackThreads.THREADS == 0) {
+        spark.awaitCalls(i + 1);
+        nowNs.addAndGet(FallbackThreads.SLOW_NS);
+      }
+    }
+    spark.awaitCalls(dead);
+    request("dead0", "second").leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
+    request("well", "well").leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
+    assertThat(listener.awaitAnswers(1)).containsExactly("well");
+    assertThat(spark.threads).hasSizeLessThanOrEqualTo(FallbackThreads.MAX_THREADS);
+    assertThat(spark.calls()).as("one at a time for an address").hasSize(dead + 1);
+    spark.release();
+    assertThat(listener.awaitAnswers(dead + 2)).contains("second");
   }
 
   @Test
