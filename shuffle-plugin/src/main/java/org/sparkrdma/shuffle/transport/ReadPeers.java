@@ -186,11 +186,20 @@ final class ReadPeers {
         !quarantined && peer.isQuarantined(nowNs));
   }
 
-  /** Data of a peer differs from what TCP brings: its connection is at fault, and ends. */
+  /** Data of a peer differs from what TCP brings: its connection ends, and its budget is spent. */
   void onCorruptData(long incarnation) {
+    Peer peer = peers.get(incarnation);
+    if (peer == null) {
+      return;
+    }
     ReadConnection connection = established.get(incarnation);
     if (connection != null) {
-      connection.markBroken(FallbackReason.LOST_PEER, "data differs from TCP's");
+      connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
+    }
+    long nowNs = context.connections().nowNs();
+    if (!peer.isQuarantined(nowNs)) {
+      peer.onCorruptData(nowNs);
+      attempts.onFault(peer, FallbackReason.CORRUPT, "data differs from TCP's", true);
     }
   }
 

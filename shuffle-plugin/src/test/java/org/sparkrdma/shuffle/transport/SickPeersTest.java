@@ -9,6 +9,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -208,6 +210,28 @@ class SickPeersTest {
     runUntil(task, 60 * SECOND);
     assertThat(reader.requests()).isBetween(40, 85);
     assertLosesLittle(task, 0);
+  }
+
+  /** A task finds it out when the block was delivered, and nothing is open any more. */
+  @Test
+  void shouldQuarantineAPeerWhoseDataAreCorruptAlsoOnAnIdleConnection() throws Exception {
+    VirtualExecutor server = servers(1).get(0);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
+    int corrupt = 0;
+    for (int i = 0; i < 60; i++) {
+      VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
+      fabric.run(SECOND);
+      if (fetch.isRead()) {
+        corrupt++;
+        reader.transport().onCorruptData(FetchHandler.request(server.endpoint(), blocks, fetch));
+        fabric.run(10 * MS);
+        assertThat(reader.connections()).isZero();
+      } else {
+        assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.QUARANTINED);
+      }
+    }
+    assertThat(corrupt).as("of 60 blocks in a minute").isBetween(2, 12);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(corrupt);
   }
 
   /** What was begun goes on, and its end shows that the peer is well. */

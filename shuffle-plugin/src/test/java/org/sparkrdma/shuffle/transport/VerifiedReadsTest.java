@@ -176,7 +176,7 @@ class VerifiedReadsTest {
         }
       }
       assertThat(pair.count(Counter.BLOCKS_VERIFIED)).isZero();
-      assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isGreaterThanOrEqualTo(2);
+      assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isPositive();
       assertThat(pair.count(Counter.PEERS_QUARANTINED)).isPositive();
     }
   }
