@@ -135,7 +135,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public BlockStoreClient blockStoreClient() {
     RdmaRuntime rdma = awaitRuntime();
     return rdma != null && rdma.mayFetch()
-        ? rdma.client().forTask(new ReadingTask(TaskContext.get()))
+        ? rdma.client().forTask(ReadingTask.ofReader(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
   }
 

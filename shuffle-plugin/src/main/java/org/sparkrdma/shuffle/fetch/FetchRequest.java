@@ -124,6 +124,7 @@ public final class FetchRequest {
       context.counters().increment(Counter.RDMA_BLOCKS_READ);
       addReadBytes(bytes);
       block.fetchedFor(this, index);
+      task.onDelivered();
       deliver(index, block);
     }
     block.release();
@@ -258,7 +259,8 @@ public final class FetchRequest {
     return context;
   }
 
-  ReadingTask task() {
+  /** The reader of the blocks. */
+  public ReadingTask task() {
     return task;
   }
 

@@ -31,6 +31,9 @@ public final class FetchedBlock extends ManagedBuffer {
   private static final AtomicIntegerFieldUpdater<FetchedBlock> REFERENCES =
       AtomicIntegerFieldUpdater.newUpdater(FetchedBlock.class, "references");
 
+  private static final AtomicIntegerFieldUpdater<FetchedBlock> OPENED =
+      AtomicIntegerFieldUpdater.newUpdater(FetchedBlock.class, "opened");
+
   private volatile int references = 1;
 
   private RegisteredChunk chunk;
@@ -48,6 +51,10 @@ public final class FetchedBlock extends ManagedBuffer {
   private FetchRequest request;
 
   private int index;
+
+  /** 1 since it was opened, or released unopened. */
+  private volatile int opened;
+
   private boolean verified;
 
   /** TCP's bytes, which replace the registered memory; null for nearly all blocks. */
@@ -168,6 +175,7 @@ public final class FetchedBlock extends ManagedBuffer {
     if (verified || request == null) {
       return;
     }
+    onOpened();
     try {
       tcp = BlockVerification.verify(this, sums, request, index);
       verified = true;
@@ -250,7 +258,14 @@ public final class FetchedBlock extends ManagedBuffer {
     return this;
   }
 
+  private void onOpened() {
+    if (request != null && OPENED.compareAndSet(this, 0, 1)) {
+      request.task().onOpened();
+    }
+  }
+
   private void free() {
+    onOpened();
     for (int i = 0; i < count(); i++) {
       chunk(i).release();
     }

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.FetchFailedException;
 import org.apache.spark.storage.BlockId;
@@ -16,8 +17,9 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 
 /**
- * The task that reads, and the map outputs that it reads: when a fetch fails, the task names the
- * map output by its index, and Spark recomputes what it names. Confined to the task's threads.
+ * A reader of a task, and the map outputs that it reads: when a fetch fails, the task names the map
+ * output by its index, and Spark recomputes what it names. Confined to the task's threads, but for
+ * {@link #isHungry} and what it counts.
  */
 public final class ReadingTask {
   private static final int UNKNOWN_INDEX = -1;
@@ -26,30 +28,69 @@ public final class ReadingTask {
   private final TaskContext task;
 
   private final boolean readsBroadcast;
+  private final boolean known;
+
+  /** Blocks that were delivered by RDMA and not opened. */
+  private final AtomicInteger unopened = new AtomicInteger();
 
   private final List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> seen =
       new ArrayList<>();
 
   /**
+   * Of one request, whose reader is not known.
+   *
    * @param task null for none
    */
   public ReadingTask(TaskContext task) {
-    this(task, false);
+    this(task, false, false);
   }
 
-  private ReadingTask(TaskContext task, boolean readsBroadcast) {
+  private ReadingTask(TaskContext task, boolean known, boolean readsBroadcast) {
     this.task = task;
+    this.known = known;
     this.readsBroadcast = readsBroadcast;
+  }
+
+  /**
+   * Of all requests of one reader.
+   *
+   * @param task null for none
+   */
+  public static ReadingTask ofReader(TaskContext task) {
+    return new ReadingTask(task, true, false);
   }
 
   /** The reader of pieces of a broadcast variable, which is no task. */
   public static ReadingTask ofBroadcast() {
-    return new ReadingTask(null, true);
+    return new ReadingTask(null, false, true);
   }
 
   /** Whether it reads pieces of a broadcast variable. */
   boolean readsBroadcast() {
     return readsBroadcast;
+  }
+
+  /** Whether all requests of the reader have this object. Safe for any thread. */
+  boolean isKnown() {
+    return known;
+  }
+
+  /**
+   * Whether the reader has opened all that was delivered, so that its task may wait; always where
+   * the reader is not known. Safe for any thread.
+   */
+  boolean isHungry() {
+    return !known || unopened.get() <= 0;
+  }
+
+  /** A block is delivered. Any thread. */
+  void onDelivered() {
+    unopened.incrementAndGet();
+  }
+
+  /** A delivered block is opened, or released unopened; once. Any thread. */
+  void onOpened() {
+    unopened.decrementAndGet();
   }
 
   /** The same blocks, remembered here when they are taken. */

@@ -2,8 +2,9 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayDeque;
-import java.util.Collection;
-import java.util.Collections;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -11,27 +12,37 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Decides which blocks get receive memory, first come, first served, within the limit of its pool:
- * the setting {@code pool.max} and the share of pinned memory in {@code MemoryPlan.receiveBytes}. A
- * block gets memory for all its bytes at once, or waits in one queue for at most a second; then it
- * uses TCP. Small blocks share chunks. Confined to the agent; any thread may release blocks.
+ * Decides which blocks get receive memory, within the limit of its pool: the setting {@code
+ * pool.max} and the share of pinned memory in {@code MemoryPlan.receiveBytes}. A block gets memory
+ * for all its bytes at once, or waits; small blocks share chunks. Confined to the agent; any thread
+ * may release blocks.
+ *
+ * <p>A block is hungry when its reader has opened all that was delivered, so that a task waits for
+ * it. Hungry ones are served first come, first served, except that as many bytes may pass a waiting
+ * block as it needs; their waits in vain have a {@link WaitBudget}. The others are served when no
+ * hungry one waits, and leave the last quarter of the pool to them: a reader that keeps what it has
+ * not opened, as a join does with its second input, cannot starve another. They wait for as long as
+ * a request may take; then they use TCP.
  */
 public final class ReceiveMemory {
-  /** Maximum time that a block waits. */
-  public static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
-
-  /**
-   * The same while no block holds memory: only windows that are evicted can free some, which takes
-   * milliseconds.
-   */
-  private static final long MAX_UNUSED_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
-
   /** Interval of checks; free memory is not signalled. */
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /** Part of the pool that is left to hungry readers. */
+  private static final int LAST_PART = 4;
+
   private final RegisteredPool pool;
   private final ShuffleCounters counters;
-  private final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
+  private final WaitBudget waits;
+  private final long patientNs;
+  private final ArrayDeque<Wait> waiting = new ArrayDeque<>();
+
+  /** The first hungry block that lacked memory at the last check; null without. */
+  private Wait blocked;
+
+  /** Whether readers are known that may be hungry or not; never where another manager reads. */
+  private boolean knowsReaders;
+
   private long checkedNs;
   private RegisteredChunk open;
   private int position;
@@ -41,17 +52,46 @@ public final class ReceiveMemory {
     /** Length of the memory for which it waits. */
     long blockBytes();
 
-    /** Time since which it waits. */
-    long sinceNs();
+    /** Its reader. */
+    ReadingTask reader();
+
+    /** Whether its connection may have more memory now. */
+    boolean mayTake();
 
     /** It gets memory, which it must release, or null, and waits no longer. */
     void onMemory(FetchedBlock memory);
   }
 
-  /** Takes chunks of the pool, which its creator closes. */
-  public ReceiveMemory(RegisteredPool pool, ShuffleCounters counters) {
+  private static final class Wait {
+    final Waiter waiter;
+    final long sinceNs;
+
+    /** Time since which it has been hungry. */
+    long hungryNs;
+
+    /** Bytes of others that may still get memory before it. */
+    long passBytes;
+
+    Wait(Waiter waiter, long nowNs) {
+      this.waiter = waiter;
+      this.sinceNs = nowNs;
+      this.hungryNs = nowNs;
+      this.passBytes = waiter.blockBytes();
+    }
+  }
+
+  /**
+   * Takes chunks of the pool, which its creator closes.
+   *
+   * @param reader budget of all that tasks wait for
+   * @param patientNs the longest wait of a block for which no task waits
+   */
+  public ReceiveMemory(
+      RegisteredPool pool, ShuffleCounters counters, WaitBudget reader, long patientNs) {
     this.pool = pool;
     this.counters = counters;
+    this.waits = WaitBudget.ofMemory(reader);
+    this.patientNs = patientNs;
   }
 
   /** Whether a block of this length can ever be received. */
@@ -59,20 +99,62 @@ public final class ReceiveMemory {
     return lengthBytes <= pool.limitBytes();
   }
 
+  /** The most that blocks of one connection hold which are not delivered, but for a single one. */
+  public long shareBytes() {
+    return pool.limitBytes() / 2;
+  }
+
   /**
    * Memory for a block; null when others wait or not enough is free. The caller then waits with
    * {@link #enqueue}.
    */
-  public FetchedBlock tryTake(long lengthBytes) {
-    return waiting.isEmpty() ? take(lengthBytes) : null;
+  public FetchedBlock tryTake(Waiter waiter) {
+    knowsReaders |= waiter.reader().isKnown();
+    boolean hungry = waiter.reader().isHungry();
+    if (!waiter.mayTake() || (!hungry && !waiting.isEmpty())) {
+      return null;
+    }
+    if (blocked == null) {
+      return take(waiter);
+    }
+    return passes(waiter) ? take(waiter) : null;
+  }
+
+  /** Whether a hungry block may get memory before the one that waits. */
+  private boolean passes(Waiter waiter) {
+    long bytes = waiter.blockBytes();
+    if (bytes > blocked.passBytes || !hasRoom(waiter)) {
+      return false;
+    }
+    blocked.passBytes -= bytes;
+    return true;
+  }
+
+  private boolean hasRoom(Waiter waiter) {
+    long freeBytes = openRoom() + pool.availableBytes() - waiter.blockBytes();
+    return freeBytes >= 0 && (freeBytes >= reservedBytes(waiter) || isUnused());
+  }
+
+  private long reservedBytes(Waiter waiter) {
+    ReadingTask reader = waiter.reader();
+    boolean last = !knowsReaders || (reader.isKnown() && reader.isHungry());
+    return last ? 0 : pool.limitBytes() / LAST_PART;
+  }
+
+  private boolean isUnused() {
+    return pool.chunksOut() == (open == null ? 0 : 1);
+  }
+
+  private FetchedBlock take(Waiter waiter) {
+    if (hasRoom(waiter)) {
+      return take(waiter.blockBytes());
+    }
+    // Idle windows are evicted then.
+    pool.reportShortage(waiter.blockBytes());
+    return null;
   }
 
   private FetchedBlock take(long lengthBytes) {
-    if (lengthBytes > openRoom() + pool.availableBytes()) {
-      // Idle windows are evicted then.
-      pool.reportShortage(lengthBytes);
-      return null;
-    }
     FetchedBlock block = new FetchedBlock();
     long left = lengthBytes;
     while (left > 0) {
@@ -98,13 +180,14 @@ public final class ReceiveMemory {
   }
 
   /** The block waits until it has memory, or its time is over. */
-  public void enqueue(Waiter waiter) {
-    waiting.add(waiter);
+  public void enqueue(Waiter waiter, long nowNs) {
+    waiting.add(new Wait(waiter, nowNs));
   }
 
   /** The block waits no longer. */
   public void cancel(Waiter waiter) {
-    waiting.remove(waiter);
+    waiting.removeIf(wait -> wait.waiter == waiter);
+    blocked = blocked != null && blocked.waiter == waiter ? null : blocked;
   }
 
   /** Whether blocks wait. */
@@ -113,38 +196,78 @@ public final class ReceiveMemory {
   }
 
   /** The blocks that wait, in order. */
-  public Collection<Waiter> waiters() {
-    return Collections.unmodifiableCollection(waiting);
+  public List<Waiter> waiters() {
+    return waiting.isEmpty() ? List.of() : waiting.stream().map(wait -> wait.waiter).toList();
+  }
+
+  /** The agent has come late by this time: nobody has waited for memory meanwhile. */
+  public void onLate(long lateNs) {
+    waiting.forEach(wait -> wait.hungryNs += lateNs);
   }
 
   /**
-   * Gives out free memory in order, if a check is due, and ends waits that are over. Called in each
-   * iteration of the agent.
+   * Gives out free memory if a check is due, and ends waits that are over. Called in each iteration
+   * of the agent.
    */
   public void check(long nowNs) {
     if (waiting.isEmpty() || nowNs - checkedNs < CHECK_NS) {
       return;
     }
     checkedNs = nowNs;
-    boolean enough = true;
-    while (enough && !waiting.isEmpty()) {
-      Waiter first = waiting.peek();
-      FetchedBlock memory = take(first.blockBytes());
-      if (memory == null) {
+    blocked = null;
+    boolean patientBlocked = false;
+    boolean closed = false;
+    List<Runnable> ended = new ArrayList<>();
+    for (Iterator<Wait> all = waiting.iterator(); all.hasNext(); ) {
+      Wait wait = all.next();
+      boolean hungry = wait.waiter.reader().isHungry();
+      wait.hungryNs = hungry ? wait.hungryNs : nowNs;
+      boolean may = wait.waiter.mayTake();
+      FetchedBlock memory = may ? tryTake(wait, hungry, patientBlocked) : null;
+      if (memory == null && may && !closed) {
         // Blocks hold what they use of it.
         closeOpenChunk();
+        closed = true;
       }
-      enough = memory != null || nowNs - first.sinceNs() >= maxWaitNs();
-      if (enough) {
-        waiting.poll();
+      if (memory != null) {
+        onMemory(hungry, nowNs);
+      }
+      if (memory != null || isOver(wait, hungry, nowNs)) {
+        all.remove();
         counters.increment(Counter.MEMORY_WAITS);
-        first.onMemory(memory);
+        ended.add(() -> wait.waiter.onMemory(memory));
+      } else if (hungry && may && blocked == null) {
+        blocked = wait;
+      } else {
+        patientBlocked |= !hungry && may;
       }
+    }
+    ended.forEach(Runnable::run);
+  }
+
+  private FetchedBlock tryTake(Wait wait, boolean hungry, boolean patientBlocked) {
+    if (blocked == null) {
+      return hungry || !patientBlocked ? take(wait.waiter) : null;
+    }
+    return hungry && passes(wait.waiter) ? take(wait.waiter) : null;
+  }
+
+  private void onMemory(boolean hungry, long nowNs) {
+    if (hungry) {
+      waits.onResult(nowNs);
     }
   }
 
-  private long maxWaitNs() {
-    return pool.chunksOut() == 0 ? MAX_UNUSED_WAIT_NS : MAX_WAIT_NS;
+  private boolean isOver(Wait wait, boolean hungry, long nowNs) {
+    if (!hungry) {
+      return nowNs - wait.sinceNs > patientNs;
+    }
+    boolean over = waits.restNs(wait.hungryNs, nowNs) <= 0;
+    if (over) {
+      waits.inVain(wait.hungryNs, nowNs);
+      counters.increment(Counter.MEMORY_WAITS_IN_VAIN);
+    }
+    return over;
   }
 
   /** Releases the open chunk; blocks hold their own references. */

@@ -37,6 +37,8 @@ public enum Counter {
   BLOCKS_CORRUPT("verify.corrupt"),
   /** Blocks that waited for receive memory. */
   MEMORY_WAITS("receive.waits"),
+  /** Blocks that waited for receive memory in vain while a task waited for them. */
+  MEMORY_WAITS_IN_VAIN("receive.waits.vain"),
   /** Connections established, by either side. */
   CONNECTIONS_ESTABLISHED("connections.established"),
   /** Connections that ended. */

@@ -101,7 +101,7 @@ public enum FallbackReason {
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
 
   /**
-   * No receive memory for a second, a block too large, or no memory to connect.
+   * No receive memory in time, a block too large, or no memory to connect.
    *
    * <p>To do: Raise {@code pinned.max}, or use more partitions.
    */

@@ -107,7 +107,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
     }
     // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
-    ReadingTask task = new ReadingTask(context);
+    ReadingTask task = ReadingTask.ofReader(context);
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
     return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, batch, context, metrics);

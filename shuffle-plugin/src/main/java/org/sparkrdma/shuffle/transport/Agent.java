@@ -143,6 +143,7 @@ final class Agent implements Runnable {
     connections.beginIteration(nowNs);
     if (lateNs > 0) {
       readPeers.onLate(lateNs);
+      context.receiveMemory().onLate(lateNs);
     }
     turns.lazySet(turns.getPlain() + 1);
     int work = commands.run();

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -61,7 +62,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   /** Index of its last READ in its batch. */
   private int lastRead;
 
-  /** Time since which it is wanted, or waits for memory. */
+  /** Time since which it is wanted. */
   private long sinceNs;
 
   /**
@@ -118,8 +119,8 @@ final class BlockRead implements ReceiveMemory.Waiter {
     return nowNs - firstAskedNs;
   }
 
-  @Override
-  public long sinceNs() {
+  /** Time since which it is wanted. */
+  long sinceNs() {
     return sinceNs;
   }
 
@@ -143,10 +144,10 @@ final class BlockRead implements ReceiveMemory.Waiter {
     return memory;
   }
 
-  /** The first extent says how long it is, and it has memory for all of its bytes. */
-  void setMemory(FetchedBlock forAll, long bytes) {
+  /** It has memory for all of its bytes. */
+  void setMemory(FetchedBlock forAll) {
     memory = forAll;
-    blockBytes = bytes;
+    exchange.hold(blockBytes);
   }
 
   /** Adds READs of the extent at which an answer stands to the batch of the answer. */
@@ -175,17 +176,31 @@ final class BlockRead implements ReceiveMemory.Waiter {
     lastRead = batch.addLast(this);
   }
 
-  /** It waits until it has memory: it is located again then. */
-  void onNoMemory(long bytes, long nowNs) {
+  /** The first extent says how long it is. */
+  void setLength(long bytes) {
     blockBytes = bytes;
-    sinceNs = nowNs;
+  }
+
+  /** It waits until it has memory: it is located again then. */
+  void onNoMemory() {
     state = State.WAITING;
   }
 
   @Override
   public void onMemory(FetchedBlock granted) {
     memory = granted;
+    exchange.hold(granted == null ? 0 : blockBytes);
     exchange.onMemory(this);
+  }
+
+  @Override
+  public ReadingTask reader() {
+    return request.task();
+  }
+
+  @Override
+  public boolean mayTake() {
+    return exchange.mayHold(blockBytes);
   }
 
   int lastRead() {
@@ -196,6 +211,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   void deliver() {
     FetchedBlock whole = memory;
     memory = null;
+    exchange.hold(-blockBytes);
     settled = true;
     state = State.ENDED;
     request.onFetched(index, whole);
@@ -218,6 +234,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   void freeMemory() {
     state = State.ENDED;
     if (memory != null) {
+      exchange.hold(-blockBytes);
       memory.release();
       memory = null;
     }

@@ -52,6 +52,9 @@ final class LocateExchange {
   /** The message that {@link #located} answers, also when its receive has another message. */
   private OutMessage answered;
 
+  /** Memory of its blocks that are not delivered. */
+  private long heldBytes;
+
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private long ids;
   private long[] leases = new long[4];
@@ -352,13 +355,14 @@ final class LocateExchange {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
-    FetchedBlock memory = context.receiveMemory().tryTake(bytes);
+    block.setLength(bytes);
+    FetchedBlock memory = context.receiveMemory().tryTake(block);
     if (memory == null) {
-      block.onNoMemory(bytes, nowNs);
-      context.receiveMemory().enqueue(block);
+      block.onNoMemory();
+      context.receiveMemory().enqueue(block, nowNs);
       return false;
     }
-    block.setMemory(memory, bytes);
+    block.setMemory(memory);
     return true;
   }
 
@@ -373,6 +377,21 @@ final class LocateExchange {
       wanted.addFirst(block);
       locateWanted(nowNs);
     }
+  }
+
+  /** Memory of its blocks that are not delivered changes by this. */
+  void hold(long bytes) {
+    heldBytes += bytes;
+  }
+
+  /** Whether another block may have memory; a single one always may. */
+  boolean mayHold(long bytes) {
+    return heldBytes == 0 || heldBytes + bytes <= context.receiveMemory().shareBytes();
+  }
+
+  /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
+  long heldBytes() {
+    return heldBytes == 0 ? 0 : heldBytes + context.settings().chunkBytes();
   }
 
   // RELEASE.

@@ -157,7 +157,9 @@ public final class RdmaTransport implements StartedTransport {
     OpenDevice on = new OpenDevice(device, domain, env.budget(), env.nanoClock());
     receivePool = plan.receivePool(on);
     made.push(limit -> receivePool.close());
-    ReceiveMemory receiveMemory = new ReceiveMemory(receivePool, env.counters());
+    WaitBudget waits = WaitBudget.ofReader(env.patience());
+    ReceiveMemory receiveMemory =
+        new ReceiveMemory(receivePool, env.counters(), waits, settings.requestTimeout().toNanos());
     made.push(limit -> receiveMemory.closeOpenChunk());
     env.budget().reserve(plan.receiveKeptBytes());
     MessageBuffers messageBuffers = new MessageBuffers(on, plan.maxBuffers());
@@ -185,7 +187,7 @@ public final class RdmaTransport implements StartedTransport {
             messageBuffers,
             receiveMemory,
             new ReadsInFlight(plan.maxReadBytesInFlight()),
-            WaitBudget.ofReader(env.patience()),
+            waits,
             env.counters(),
             new Connections(new OwnerThread()));
     peers = new ReadPeers(context, manager, env.addresses());

@@ -43,6 +43,8 @@ final class ReadConnection extends RdmaConnection {
   /** Whether it makes no progress: new blocks use TCP until what was begun has ended. */
   private boolean suspect;
 
+  private long suspectNs;
+
   ReadConnection(
       ConnectionResources context, ReadPeers peers, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
@@ -192,6 +194,16 @@ final class ReadConnection extends RdmaConnection {
     return suspect;
   }
 
+  /** Memory of its blocks that are not delivered. */
+  long heldBytes() {
+    return exchange.heldBytes();
+  }
+
+  /** Time since which it has been suspect. */
+  long suspectNs() {
+    return suspectNs;
+  }
+
   private void onProgress(long nowNs) {
     progressNs = nowNs;
     if (suspect && !isWaitedFor(nowNs)) {
@@ -230,9 +242,10 @@ final class ReadConnection extends RdmaConnection {
     long sinceNs = later(oldestNs, progressNs);
     if (open && !suspect && peer.isOver(sinceNs, nowNs)) {
       suspect = true;
+      suspectNs = nowNs;
       peers.onSuspect(this, sinceNs, nowNs);
     }
-    if (suspect) {
+    if (suspect && !hasEnded()) {
       // A task may have located others meanwhile.
       exchange.leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
       reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);

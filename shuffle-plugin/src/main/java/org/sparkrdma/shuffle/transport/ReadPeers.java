@@ -184,6 +184,26 @@ final class ReadPeers {
         FallbackReason.SLOW_PEER,
         "peer makes no progress",
         !quarantined && peer.isQuarantined(nowNs));
+    limitHeldMemory();
+  }
+
+  /**
+   * READs of suspect connections may write their memory until the end of their queue pairs. That of
+   * the oldest ends when they hold more than half of all.
+   */
+  private void limitHeldMemory() {
+    long heldBytes = 0;
+    ReadConnection oldest = null;
+    for (ReadConnection one : established.values()) {
+      if (one.isSuspect()) {
+        heldBytes += one.heldBytes();
+        oldest = oldest == null || one.suspectNs() - oldest.suspectNs() < 0 ? one : oldest;
+      }
+    }
+    if (oldest != null && heldBytes > context.receiveMemory().shareBytes()) {
+      oldest.markBroken(FallbackReason.SLOW_PEER, "suspect connections hold half of the memory");
+      limitHeldMemory();
+    }
   }
 
   /** Data of a peer differs from what TCP brings: its connection ends, and its budget is spent. */

@@ -28,6 +28,11 @@ public interface FetchHandler {
     return new ShuffleCounters();
   }
 
+  /** Reader of the blocks. */
+  default ReadingTask reader() {
+    return new ReadingTask(null);
+  }
+
   /** Map outputs of which the reader knows wrong checksums. */
   default UnusableChecksums unusable() {
     return new UnusableChecksums();
@@ -72,7 +77,7 @@ public interface FetchHandler {
             throw new AssertionError("block " + name, failure);
           }
         },
-        new ReadingTask(null));
+        handler.reader());
   }
 
   /** A request of a peer that is begun with nothing. */

@@ -69,7 +69,7 @@ class FetchRequestTest {
   void open() throws VerbsException {
     new Random(3).nextBytes(content);
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 16);
-    receiveMemory = new ReceiveMemory(soft.pool(), counters);
+    receiveMemory = TakenMemory.of(soft.pool(), counters);
   }
 
   @AfterEach
@@ -139,7 +139,7 @@ class FetchRequestTest {
 
   /** A delivered block with a wrong checksum of its second partition. */
   private FetchedBlock block() {
-    FetchedBlock block = receiveMemory.tryTake(LENGTH);
+    FetchedBlock block = TakenMemory.take(receiveMemory, LENGTH);
     int placed = 0;
     for (int i = 0; i < block.count(); i++) {
       int step = block.lengthBytes(i);

@@ -33,7 +33,7 @@ class FetchedBlockTest {
   void open() throws VerbsException {
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, CHUNK, CHUNKS);
     pool = soft.pool();
-    receiveMemory = new ReceiveMemory(pool, new ShuffleCounters());
+    receiveMemory = TakenMemory.of(pool, new ShuffleCounters());
   }
 
   @AfterEach
@@ -57,8 +57,8 @@ class FetchedBlockTest {
 
   @Test
   void shouldReadABlockOfSeveralChunksInEveryWay() throws IOException {
-    FetchedBlock small = receiveMemory.tryTake(10);
-    FetchedBlock block = receiveMemory.tryTake(BLOCK);
+    FetchedBlock small = TakenMemory.take(receiveMemory, 10);
+    FetchedBlock block = TakenMemory.take(receiveMemory, BLOCK);
     byte[] content = fill(block);
     assertThat(block.count()).isEqualTo(3);
     assertThat(block.size()).isEqualTo(BLOCK);
@@ -85,7 +85,7 @@ class FetchedBlockTest {
 
   @Test
   void shouldGiveTheMemoryBackOnceWhenABlockIsReleasedTwice() {
-    FetchedBlock block = receiveMemory.tryTake(CHUNK);
+    FetchedBlock block = TakenMemory.take(receiveMemory, CHUNK);
     receiveMemory.closeOpenChunk();
     block.retain();
     block.release();

@@ -26,6 +26,7 @@ import org.sparkrdma.shuffle.fetch.NoFiles;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
+import org.sparkrdma.shuffle.fetch.TakenMemory;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.links.AlteredSpark;
 import org.sparkrdma.shuffle.links.AlteredSpark.Change;
@@ -56,8 +57,8 @@ class RdmaBlockClientTest extends BlockClientFixture {
     FakeTransport before = transport;
     transport = new FakeTransport();
     try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
-      ReceiveMemory receiveMemory = new ReceiveMemory(soft.pool(), counters);
-      FetchedBlock block = receiveMemory.tryTake(11);
+      ReceiveMemory receiveMemory = TakenMemory.of(soft.pool(), counters);
+      FetchedBlock block = TakenMemory.take(receiveMemory, 11);
       block.addSum(3, 11, 1);
       block.retain();
       before.requests.get(0).onFetched(0, block);

@@ -408,12 +408,12 @@ class PausedReadsTest {
     VirtualFetch fetch = fetch(executor(1), 8);
     fabric.run(20 * MS);
     assertThat(all(ReceiveMemory.class)).anyMatch(ReceiveMemory::hasWaiters);
-    assertThat(chunksOut()).isEqualTo(4);
+    assertThat(chunksOut()).isEqualTo(2);
 
     breakConnection();
     assertThat(fetch.failures()).containsOnly(Map.entry(FallbackReason.READ_ERROR, 8));
     assertThat(all(ReceiveMemory.class)).noneMatch(ReceiveMemory::hasWaiters);
-    assertThat(chunksOut()).as("before the queue pair is destroyed").isEqualTo(4);
+    assertThat(chunksOut()).as("before the queue pair is destroyed").isEqualTo(2);
     assertEnded();
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Blocks that a simulated executor fetches; checks that each has one answer. */
@@ -18,14 +19,37 @@ final class VirtualFetch implements FetchHandler {
   private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
   private final List<String> details = new ArrayList<>();
   private final Runnable onAnswer;
+  private final ReadingTask task;
+
+  /** Blocks that are not opened yet; null when each is opened at once. */
+  private final List<ManagedBuffer> unopened;
+
   private int read;
   private int failed;
 
   /** Fetches one partition of the first map outputs of a server. */
   VirtualFetch(
       VirtualExecutor reader, Endpoint server, int partition, int maps, Runnable onAnswer) {
+    this(reader, server, partition, maps, onAnswer, new ReadingTask(null), false);
+  }
+
+  /**
+   * The same for a reader.
+   *
+   * @param keeps whether it keeps blocks until {@link #open}
+   */
+  VirtualFetch(
+      VirtualExecutor reader,
+      Endpoint server,
+      int partition,
+      int maps,
+      Runnable onAnswer,
+      ReadingTask task,
+      boolean keeps) {
     this.answers = new boolean[maps];
     this.onAnswer = onAnswer;
+    this.task = task;
+    this.unopened = keeps ? new ArrayList<>() : null;
     List<BlockRange> blocks =
         IntStream.range(0, maps)
             .mapToObj(map -> new BlockRange(0, map, partition, partition + 1))
@@ -41,7 +65,20 @@ final class VirtualFetch implements FetchHandler {
   @Override
   public void onFetched(int index, ManagedBuffer buffer) {
     read++;
+    if (unopened != null) {
+      unopened.add(buffer.retain());
+    }
     onAnswer(index);
+  }
+
+  @Override
+  public ReadingTask reader() {
+    return task;
+  }
+
+  /** Opens and releases the first of the blocks that it has kept; returns whether there was one. */
+  boolean open() {
+    return !unopened.isEmpty() && unopened.remove(0).release() != null;
   }
 
   @Override

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/** A block that takes receive memory without a connection. */
+public record TakenMemory(long blockBytes, ReadingTask reader) implements ReceiveMemory.Waiter {
+  /** Receive memory of a pool. */
+  public static ReceiveMemory of(RegisteredPool pool, ShuffleCounters counters) {
+    return new ReceiveMemory(pool, counters, WaitBudget.ofReader(1), Long.MAX_VALUE);
+  }
+
+  /** Memory for a block whose reader is not known. */
+  public static FetchedBlock take(ReceiveMemory from, long lengthBytes) {
+    return from.tryTake(new TakenMemory(lengthBytes, new ReadingTask(null)));
+  }
+
+  @Override
+  public boolean mayTake() {
+    return true;
+  }
+
+  @Override
+  public void onMemory(FetchedBlock memory) {
+    throw new IllegalStateException("it does not wait");
+  }
+}

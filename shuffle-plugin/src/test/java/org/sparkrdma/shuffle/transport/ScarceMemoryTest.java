@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** Readers that share little receive memory, some of which do not give it back, in virtual time. */
+@Timeout(120)
+class ScarceMemoryTest {
+  private static final int BLOCK_BYTES = 256 << 10;
+
+  /** Blocks for which there is memory. */
+  private static final int POOL = 16;
+
+  private static final long MS = VirtualFabric.MS;
+  private static final long SECOND = 1_000 * MS;
+
+  private final VirtualFabric fabric = new VirtualFabric();
+  private VirtualExecutor reader;
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
+
+  private VirtualExecutor start(int blockBytes) throws Exception {
+    return fabric.start(blockBytes, "pool.max", "4m");
+  }
+
+  /** A reader that has a connection to a server. */
+  private VirtualExecutor connect(int blockBytes) throws Exception {
+    VirtualExecutor server = start(blockBytes);
+    reader = reader == null ? start(BLOCK_BYTES) : reader;
+    VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
+    fabric.run(SECOND);
+    assertThat(fetch.isRead()).isTrue();
+    return server;
+  }
+
+  private VirtualFetch fetch(VirtualExecutor server, int blocks, ReadingTask task, boolean keeps) {
+    return new VirtualFetch(reader, server.endpoint(), 0, blocks, () -> {}, task, keeps);
+  }
+
+  private static ReadingTask known() {
+    return ReadingTask.ofReader(null);
+  }
+
+  @Test
+  void shouldLoseLittleWhileOtherTasksKeepAllMemory() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualFetch other = fetch(server, POOL, new ReadingTask(null), true);
+    fabric.run(SECOND);
+    assertThat(other.isRead()).isTrue();
+    VirtualTask task = new VirtualTask(fabric, reader, List.of(server), 1, 10 * MS);
+    fabric.run(60 * SECOND);
+    task.end();
+    fabric.run(SECOND);
+    assertThat(task.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
+    assertThat(task.lostNs()).isLessThanOrEqualTo(250 * MS + 60 * SECOND / 50);
+    assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isPositive();
+    while (other.open()) {
+      fabric.run(MS);
+    }
+  }
+
+  /** Tasks fetch the second input of a join early, and open it when they have read the first. */
+  @Test
+  void shouldReadTheFirstInputOfAJoinBesideTheSecondWhichIsNotOpened() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualFetch second = fetch(server, 3 * POOL, known(), true);
+    fabric.run(SECOND);
+    assertThat(second.read()).isEqualTo(POOL * 3 / 4);
+    VirtualFetch first = fetch(server, 40, known(), false);
+    fabric.run(100 * MS);
+    assertThat(first.isRead()).isTrue();
+    fabric.run(10 * SECOND);
+    assertThat(second.failures()).as("no task waits for it").isEmpty();
+    for (int i = 0; i < 3 * POOL; i++) {
+      assertThat(second.open()).isTrue();
+      fabric.run(10 * MS);
+    }
+    assertThat(second.isRead()).isTrue();
+    assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isZero();
+  }
+
+  /** A task that has opened all that it has got waits; its blocks use TCP after a moment. */
+  @Test
+  void shouldEndTheWaitsOfAReaderThatBecomesHungry() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualExecutor small = connect(4 << 10);
+    VirtualExecutor large = connect(2 * BLOCK_BYTES);
+    VirtualFetch other = fetch(server, POOL - 1, new ReadingTask(null), true);
+    fabric.run(SECOND);
+    ReadingTask task = known();
+    VirtualFetch own = fetch(small, 1, task, true);
+    fabric.run(SECOND);
+    assertThat(own.isRead()).isTrue();
+    VirtualFetch more = fetch(large, 4, task, true);
+    fabric.run(20 * SECOND);
+    assertThat(more.isAnswered()).as("it has a block to open").isFalse();
+    assertThat(own.open()).isTrue();
+    fabric.run(300 * MS);
+    assertThat(more.isAnswered()).isTrue();
+    assertThat(more.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
+    while (other.open()) {
+      fabric.run(MS);
+    }
+  }
+
+  @Test
+  void shouldLeaveBlocksToTcpThatAReaderDoesNotWantForTheTimeOfARequest() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualFetch fetch = fetch(server, 2 * POOL, known(), true);
+    fabric.run(29 * SECOND);
+    assertThat(fetch.isAnswered()).isFalse();
+    fabric.run(2 * SECOND);
+    assertThat(fetch.isAnswered()).isTrue();
+    assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
+    while (fetch.open()) {
+      fabric.run(MS);
+    }
+  }
+
+  /** More blocks than the whole memory has room for are read from the peer that hangs. */
+  @Test
+  void shouldReadFromAWellPeerWhileReadsFromAnotherHang() throws Exception {
+    VirtualExecutor sick = connect(BLOCK_BYTES);
+    VirtualExecutor well = connect(BLOCK_BYTES);
+    fabric.delayReads(from -> from == sick ? VirtualFabric.LOST : 0);
+    fetch(sick, 4 * POOL, known(), false);
+    fabric.run(10 * MS);
+    VirtualFetch fetch = fetch(well, 10, known(), false);
+    fabric.run(10 * MS);
+    assertThat(fetch.isRead()).isTrue();
+  }
+
+  /** Three peers whose READs hang could hold all memory together. */
+  @Test
+  void shouldEndTheOldestSuspectConnectionWhenTheyHoldHalfOfTheMemory() throws Exception {
+    VirtualExecutor[] sick = new VirtualExecutor[3];
+    for (int i = 0; i < sick.length; i++) {
+      sick[i] = connect(BLOCK_BYTES);
+    }
+    VirtualExecutor well = connect(BLOCK_BYTES);
+    fabric.delayReads(from -> from == well ? 0 : VirtualFabric.LOST);
+    for (VirtualExecutor each : sick) {
+      fetch(each, POOL / 3, known(), false);
+      fabric.run(10 * MS);
+    }
+    fabric.run(600 * MS);
+    assertThat(reader.count(Counter.PEERS_SUSPECT)).isEqualTo(3);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(2);
+    VirtualFetch fetch = fetch(well, POOL / 2, known(), true);
+    fabric.run(10 * MS);
+    assertThat(fetch.isRead()).isTrue();
+    while (fetch.open()) {
+      fabric.run(MS);
+    }
+  }
+
+  @Test
+  void shouldLetSmallBlocksPassALargeOneThatWaits() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualExecutor large = connect(3 << 20);
+    VirtualExecutor small = connect(4 << 10);
+    VirtualFetch other = fetch(server, POOL / 2, new ReadingTask(null), true);
+    fabric.run(SECOND);
+    VirtualFetch waits = fetch(large, 1, new ReadingTask(null), false);
+    fabric.run(20 * MS);
+    assertThat(waits.isAnswered()).isFalse();
+    VirtualFetch passes = fetch(small, 100, new ReadingTask(null), false);
+    fabric.run(20 * MS);
+    assertThat(passes.isRead()).isTrue();
+    assertThat(waits.isAnswered()).isFalse();
+    while (other.open()) {
+      fabric.run(MS);
+    }
+    fabric.run(20 * MS);
+    assertThat(waits.isRead()).isTrue();
+  }
+
+  /** As many bytes may pass a block as it needs itself: it is not starved. */
+  @Test
+  void shouldServeALargeBlockBesideSmallOnesThatNeverEnd() throws Exception {
+    VirtualExecutor large = connect(2 << 20);
+    VirtualExecutor small = connect(BLOCK_BYTES);
+    VirtualFetch waits = null;
+    ArrayDeque<VirtualFetch> kept = new ArrayDeque<>();
+    for (int i = 0; i < 100; i++) {
+      kept.add(fetch(small, 1, new ReadingTask(null), true));
+      fabric.run(MS);
+      if (kept.size() > 10) {
+        // Those behind the large block have no memory to give back.
+        kept.poll().open();
+      }
+      waits = i == 20 ? fetch(large, 1, new ReadingTask(null), false) : waits;
+    }
+    assertThat(waits.isRead()).isTrue();
+    kept.forEach(VirtualFetch::open);
+  }
+}
