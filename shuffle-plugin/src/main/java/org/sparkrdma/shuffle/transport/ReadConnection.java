@@ -323,7 +323,9 @@ final class ReadConnection extends RdmaConnection {
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
       sinceNs = suspect ? nowNs : later(oldestNs(nowNs), progressNs);
-      FallbackReason of = reason == null ? FallbackReason.LOST_PEER : reason;
+      // Only the block whose data are corrupt counts as such.
+      boolean lost = reason == null || reason == FallbackReason.CORRUPT;
+      FallbackReason of = lost ? FallbackReason.LOST_PEER : reason;
       unused &= !exchange.leaveToTcp(of, detail);
       reads.leaveToTcp(of, detail);
     }

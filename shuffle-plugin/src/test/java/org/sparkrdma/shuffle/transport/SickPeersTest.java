@@ -234,6 +234,18 @@ class SickPeersTest {
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(corrupt);
   }
 
+  @Test
+  void shouldCountBlocksBesideACorruptOneAsThoseOfALostPeer() throws Exception {
+    VirtualExecutor server = servers(1).get(0);
+    fabric.delayReads(from -> 50 * MS);
+    VirtualFetch open = new VirtualFetch(reader, server.endpoint());
+    fabric.run(10 * MS);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    reader.transport().onCorruptData(FetchHandler.request(server.endpoint(), blocks, open));
+    fabric.run(10 * MS);
+    assertThat(open.failures()).containsOnlyKeys(FallbackReason.LOST_PEER);
+  }
+
   /** What was begun goes on, and its end shows that the peer is well. */
   @Test
   void shouldReadAgainWhenLateReadsHaveEnded() throws Exception {
