@@ -259,7 +259,7 @@ public final class FetchedBlock extends ManagedBuffer {
   }
 
   private void onOpened() {
-    if (request != null && OPENED.compareAndSet(this, 0, 1)) {
+    if (request != null && opened == 0 && OPENED.compareAndSet(this, 0, 1)) {
       request.task().onOpened();
     }
   }
