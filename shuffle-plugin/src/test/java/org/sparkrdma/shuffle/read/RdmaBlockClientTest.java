@@ -75,15 +75,15 @@ class RdmaBlockClientTest extends BlockClientFixture {
   void shouldCountBytesAsThoseOfBroadcastsOnlyWhereTheReaderSaysSo() throws Exception {
     rdmaIsUp();
     try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
-      ReceiveMemory receiveMemory = new ReceiveMemory(soft.pool(), counters);
+      ReceiveMemory receiveMemory = TakenMemory.of(soft.pool(), counters);
       fetch("shuffle_0_1_0");
-      deliver(receiveMemory.tryTake(11));
+      deliver(TakenMemory.take(receiveMemory, 11));
       assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(11);
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isZero();
       new RdmaBlockClient(context, () -> transport, this::find, () -> true)
           .forTask(ReadingTask.ofBroadcast())
           .fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
-      deliver(receiveMemory.tryTake(7));
+      deliver(TakenMemory.take(receiveMemory, 7));
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isEqualTo(7);
       receiveMemory.closeOpenChunk();
     }
