@@ -14,7 +14,11 @@ import org.sparkrdma.shuffle.wire.Located;
  * to {@link BlockLoad#MAX_BLOCKS} blocks of a disk are one load. Confined to the agent.
  */
 final class LoadPlanner {
+  /** So long after a LOCATE lacked memory no window is registered beside the answers. */
   private static final long SHORTAGE_NS = Duration.ofSeconds(1).toNanos();
+
+  /** And so long others may lack it still: they do not ask while they use TCP. */
+  private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
 
   private final MapOutputs source;
   private final IndexCache outputs;
@@ -106,14 +110,14 @@ final class LoadPlanner {
     shortNs = nowNs;
   }
 
-  /** Whether a LOCATE has lacked memory in the last second. */
+  /** Whether a LOCATE has lacked memory in the last seconds. */
   boolean isShort(long nowNs) {
-    isShort &= nowNs - shortNs < SHORTAGE_NS;
+    isShort &= nowNs - shortNs < LACK_NS;
     return isShort;
   }
 
   private boolean mayOffer(long nowNs) {
-    return !waitsForWindows && !isShort(nowNs);
+    return !waitsForWindows && !(isShort && nowNs - shortNs < SHORTAGE_NS);
   }
 
   /** Whether there may be memory now for a LOCATE that lacked some. */

@@ -60,7 +60,7 @@ class HungDiskStageTest {
     for (int i = 1; i <= READERS; i++) {
       fetches.add(fetch(i, 3));
     }
-    fabric.run(400 * MS);
+    fabric.run(600 * MS);
     assertThat(fetches).allMatch(VirtualFetch::isAnswered);
     for (VirtualFetch fetch : fetches) {
       assertThat(fetch.read()).as("what is cached").isEqualTo(1);
