@@ -6,18 +6,23 @@ import static com.tngtech.archunit.lang.conditions.ArchConditions.onlyDependOnCl
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -80,6 +85,56 @@ class ArchitectureTest {
         .resideInAPackage(own)
         .should(onlyDependOnClassesThat(resideInAnyPackage(allowed).or(foreign)))
         .check(CLASSES);
+  }
+
+  /**
+   * A wait on a block's path has a budget, or ends with {@code connect.timeout} or {@code
+   * request.timeout} beside TCP. So a new constant of time is named here, with what it is for.
+   */
+  @Test
+  void shouldKnowEachConstantOfTimeWhereBlocksAreFetched() {
+    Set<String> known =
+        Set.of(
+            // Intervals of checks and ticks, and how long the agent spins or sleeps.
+            "WaitBudget.CHECK_NS",
+            "ReceiveMemory.CHECK_NS",
+            "Agent.SHORT_TICK_NS",
+            "Agent.TICK_NS",
+            "Agent.IDLE_SLEEP_NS",
+            "Agent.PAUSE_NS",
+            "Agent.WAKE_UP_NS",
+            "Agent.DESCHEDULED_NS",
+            "Agent.NO_SPIN_NS",
+            "TransportWatchdog.CHECK_INTERVAL",
+            // Of the next attempt to connect, whose waits have a budget.
+            "Peer.FIRST_RETRY_NS",
+            "Peer.MAX_RETRY_NS",
+            "Peer.WELL_NS",
+            "ConnectAttempts.YOUNG_NS",
+            "ServePeers.MIN_IDLE_NS",
+            // Of leases, which no block waits for.
+            "LocateExchange.LEASE_DELAY_NS",
+            "LocateExchange.LEASE_MARGIN_MS",
+            // Of TCP.
+            "FallbackThreads.SLOW_NS",
+            "BlockVerification.KILL_CHECK_MS",
+            "BlockVerification.OOM_PAUSE_MS",
+            // Of the end.
+            "RdmaTransport.STOP_LIMIT");
+    List<String> found =
+        CLASSES.stream()
+            .filter(type -> type.getPackageName().matches(".*[.]shuffle[.](fetch|transport)"))
+            .flatMap(type -> type.getFields().stream())
+            .filter(ArchitectureTest::isConstantOfTime)
+            .map(field -> field.getOwner().getSimpleName() + "." + field.getName())
+            .toList();
+    assertThat(found).containsExactlyInAnyOrderElementsOf(known);
+  }
+
+  private static boolean isConstantOfTime(JavaField field) {
+    boolean constant = field.getModifiers().contains(JavaModifier.STATIC);
+    boolean duration = field.getRawType().isEquivalentTo(Duration.class);
+    return constant && (duration || field.getName().matches(".*_(NS|MS|SECONDS)"));
   }
 
   /** Names of files, mounts and control groups have any bytes, which UTF-8 rejects. */
