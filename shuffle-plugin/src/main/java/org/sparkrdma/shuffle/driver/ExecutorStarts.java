@@ -23,6 +23,9 @@ import org.sparkrdma.shuffle.links.LinkPart;
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
 
+  /** Only what names it is a reason to blame the plug-in. */
+  private static final String PACKAGE = "org.sparkrdma";
+
   /** Spark may drop the events that end a start. */
   private static final int MAX_STARTING = 1_000;
 
@@ -69,10 +72,13 @@ public final class ExecutorStarts extends SparkListener {
     if ((starting.remove(removed.executorId()) || failed) && ++endedAtStart == 2) {
       // One may end for another reason.
       LOG.warn(
-          "Executors have ended before they registered, the last one because of {}: they probably"
-              + " cannot load the plug-in: check that each machine can read its jar at the path in"
-              + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's log",
-          removed.reason());
+          "Executors have ended before they registered, the last one because of {}: {} check that"
+              + " each machine can read the plug-in's jar at the path in"
+              + " spark.executor.extraClassPath or spark.jars",
+          removed.reason(),
+          removed.reason().contains(PACKAGE)
+              ? "they cannot load the plug-in:"
+              : "see the end of an executor's log; where it names " + PACKAGE + ",");
     }
   }
 }

@@ -32,10 +32,9 @@ class ExecutorStartsTest {
       assertThat(log.warnings())
           .containsExactly(
               "Executors have ended before they registered, the last one because of exited with"
-                  + " code 1: they probably cannot load the plug-in:"
-                  + " check that each machine can read its jar at the path in"
-                  + " spark.executor.extraClassPath or spark.jars, and see the end of an executor's"
-                  + " log");
+                  + " code 1: see the end of an executor's log; where it names org.sparkrdma, check"
+                  + " that each machine can read the plug-in's jar at the path in"
+                  + " spark.executor.extraClassPath or spark.jars");
     }
   }
 
@@ -46,9 +45,30 @@ class ExecutorStartsTest {
       for (String id : List.of("1", "2", "3")) {
         start(id, true);
         starts.onExecutorRemoved(
-            new SparkListenerExecutorRemoved(0, id, "Unable to create executor due to a class"));
+            new SparkListenerExecutorRemoved(
+                0, id, "Unable to create executor due to org.sparkrdma.shuffle.RdmaPlugin"));
       }
-      assertThat(log.warnings()).singleElement().asString().contains("due to a class: they");
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("RdmaPlugin: they cannot load the plug-in: check that");
+    }
+  }
+
+  @Test
+  void shouldNotBlameThePluginForAnotherReasonOfSpark() {
+    try (CapturedLog log = new CapturedLog(ExecutorStarts.class.getName())) {
+      for (String id : List.of("1", "2")) {
+        start(id, true);
+        starts.onExecutorRemoved(
+            new SparkListenerExecutorRemoved(
+                0, id, "Unable to create executor due to Cannot reserve direct buffer memory"));
+      }
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("buffer memory: see the end of an executor's log")
+          .doesNotContain("they cannot load");
     }
   }
 
