@@ -23,7 +23,6 @@ import scala.runtime.BoxedUnit;
 public final class DriverDirectory implements AutoCloseable {
   private final RpcEnv rpcEnv;
   private final DirectoryService service;
-  private final LookUps lookUps;
   private final RpcEndpointRef ref;
 
   /**
@@ -44,7 +43,7 @@ public final class DriverDirectory implements AutoCloseable {
       MissingLinks missing) {
     this.rpcEnv = rpcEnv;
     this.service = new DirectoryService(consequence, reports);
-    this.lookUps = new LookUps(timeout, System::nanoTime);
+    LookUps lookUps = new LookUps(timeout, System::nanoTime);
     this.ref =
         rpcEnv.setupEndpoint(
             DirectoryName.of(conf), new DirectoryRpcEndpoint(rpcEnv, service, lookUps, missing));
@@ -68,13 +67,18 @@ public final class DriverDirectory implements AutoCloseable {
   @Override
   public void close() {
     rpcEnv.stop(ref);
-    lookUps.close();
   }
 
   /** The RPC endpoint; called on Spark's dispatcher, one message at a time. */
   private record DirectoryRpcEndpoint(
       RpcEnv rpcEnv, DirectoryService service, LookUps lookUps, MissingLinks missing)
       implements ThreadSafeRpcEndpoint {
+    /** Also at the end of Spark's environment, when nothing closes the directory. */
+    @Override
+    public void onStop() {
+      lookUps.close();
+    }
+
     @Override
     public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
       return new AbstractPartialFunction<>() {

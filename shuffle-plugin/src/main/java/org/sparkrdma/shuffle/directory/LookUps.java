@@ -11,8 +11,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 /**
  * Answers look-ups of executors on a thread of their own, in order, and leaves out those whose
  * executor does not wait any more: it asks again, and answers for nobody would delay all others.
- * The thread starts with the first look-up. Owned by the {@link DriverDirectory}. Safe for any
- * thread.
+ * The thread starts with the first look-up. Closed by the endpoint of the {@link DriverDirectory}.
+ * Safe for any thread.
  */
 final class LookUps implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LookUps.class);
