@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.thread.ControlThread;
+import org.sparkrdma.shuffle.thread.PluginLoader;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
@@ -93,7 +94,7 @@ final class PluginParts implements AutoCloseable {
       settings.notes().forEach(LOG::warn);
       guarded(() -> prepare(entry));
     } else if (conf.contains(DirectoryName.KEY)) {
-      missing.setEnd(reason -> guarded(() -> reportOff(reason)));
+      missing.setEnd(reason -> guarded(() -> PluginLoader.run(() -> reportOff(reason))));
     }
   }
 
@@ -256,15 +257,8 @@ final class PluginParts implements AutoCloseable {
 
   private synchronized void startOnce(Supplier<IndexShuffleBlockResolver> resolver) {
     if (runtime == null && !isDriver && !closed && readsBlocks()) {
-      // A task may call this. Threads that start here must not keep its session's class loader.
-      Thread caller = Thread.currentThread();
-      ClassLoader session = caller.getContextClassLoader();
-      caller.setContextClassLoader(PluginParts.class.getClassLoader());
-      try {
-        start(SparkEnv.get(), resolver.get());
-      } finally {
-        caller.setContextClassLoader(session);
-      }
+      // A task may call this.
+      PluginLoader.run(() -> start(SparkEnv.get(), resolver.get()));
     }
   }
 

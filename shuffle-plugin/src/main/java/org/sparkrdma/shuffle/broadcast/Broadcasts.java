@@ -84,6 +84,7 @@ public final class Broadcasts implements AutoCloseable {
             work -> {
               Thread thread = new Thread(work, "rdma-broadcast-" + number.incrementAndGet());
               thread.setDaemon(true);
+              thread.setContextClassLoader(Broadcasts.class.getClassLoader());
               return thread;
             });
     threads.allowCoreThreadTimeOut(true);

@@ -22,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.thread.ControlThread;
+import org.sparkrdma.shuffle.thread.PluginLoader;
 
 /**
  * The executor's side of the directory: publishes this executor, finds others ({@link
@@ -96,6 +97,8 @@ public final class DirectoryClient implements AutoCloseable {
     this.control = control;
     this.nowNs = nowNs;
     this.paidNs = nowNs.getAsLong();
+    // A look-up of a task has a time-out.
+    PluginLoader.startTimer();
     this.endpoints = new EndpointCache(driver, timeout, nowNs, control);
   }
 

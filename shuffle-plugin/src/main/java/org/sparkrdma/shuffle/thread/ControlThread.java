@@ -33,6 +33,7 @@ public final class ControlThread extends ScheduledThreadPoolExecutor {
   private Thread daemon(Runnable work) {
     Thread created = new Thread(work, "rdma-control");
     created.setDaemon(true);
+    created.setContextClassLoader(ControlThread.class.getClassLoader());
     thread = created;
     return created;
   }
