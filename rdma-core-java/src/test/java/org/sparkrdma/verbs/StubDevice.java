@@ -47,11 +47,17 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   private boolean throwsOnRegister;
   private boolean throwsOnFree;
   private Runnable duringRegistration = () -> {};
+  private ByteBuffer shared;
   private int maxRegions = Integer.MAX_VALUE;
   private int memoriesOpen;
   private int registrations;
   private int refusals;
   private int fileCalls;
+
+  /** All memory is the same: for tests of its amount. */
+  public void shareMemory(int lengthBytes) {
+    shared = ByteBuffer.allocateDirect(lengthBytes);
+  }
 
   public void refuseMemory(boolean refuse) {
     refusesMemory = refuse;
@@ -157,7 +163,8 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
       throw new VerbsException("mmap", "refused by the test");
     }
     memoriesOpen++;
-    return new Memory(ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes)));
+    return new Memory(
+        shared == null ? ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes)) : shared);
   }
 
   @Override
@@ -258,7 +265,9 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
       if (closed) {
         throw new IllegalStateException("closed");
       }
-      return bytes.slice((int) offset, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
+      int at =
+          bytes == shared ? (int) (offset % (bytes.capacity() - lengthBytes + 1)) : (int) offset;
+      return bytes.slice(at, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     @Override

@@ -135,6 +135,10 @@ public abstract class OpenLocate {
     return reader;
   }
 
+  final long arrivedNs() {
+    return arrivedNs;
+  }
+
   /** The message that was received. */
   public final ByteBuffer message() {
     return message;

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.memory.OpenDevice;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.PartitionRange;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.StubDevice;
+
+/**
+ * A server of a cold shuffle, in virtual time, with the prices of a card: whatever it may pin, and
+ * however many map outputs, blocks and readers there are, no block goes to TCP; at 64 MiB with
+ * forty readers, hardly any.
+ */
+@Tag("slow")
+@Timeout(120)
+class ScarcityTest {
+  private static final int CHUNK = 256 << 10;
+  private static final int WINDOW = 16 << 20;
+  private static final int THREADS = 4;
+  private static final int BLOCKS_OF_A_REQUEST = 128;
+  private static final long BYTES_OF_A_REQUEST = 48L << 20;
+  private static final int LIMIT_MS = 500;
+  private static final long BYTES_OF_A_RUN = 8L << 30;
+
+  /** 25 Gb/s. */
+  private static final double LINK_BYTES_PER_NS = 3.1;
+
+  private static final double CALL_NS = 5_000;
+  private static final double PAGE_NS = 300;
+  private static final long TURN_NS = 10_000;
+
+  @TempDir private Path folder;
+
+  private final Queue<Runnable> commands = new ArrayDeque<>();
+  private final HandWorkers workers = new HandWorkers(2);
+  private final StubDevice device = new StubDevice();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final List<Reader> readers = new ArrayList<>();
+  private BlockServer server;
+  private long nowNs = 1;
+  private long[] threadsFreeNs = new long[THREADS];
+  private long linkFreeNs;
+  private long jobs;
+  private int byTcp;
+  private int served;
+
+  /** A shuffle: its map outputs, their blocks and who reads them. */
+  private record Shape(int maps, int partitions, int blockBytes, int readers) {}
+
+  static Stream<Arguments> cells() {
+    List<Arguments> cells = new ArrayList<>();
+    for (int pinnedMib : new int[] {64, 281, 768, 4_096}) {
+      cells.add(Arguments.of(pinnedMib, new Shape(64, 64, 256 << 10, 3)));
+      cells.add(Arguments.of(pinnedMib, new Shape(200, 200, 64 << 10, 3)));
+      cells.add(Arguments.of(pinnedMib, new Shape(400, 16, 8 << 20, 3)));
+      cells.add(Arguments.of(pinnedMib, new Shape(2_000, 20, 4 << 10, 3)));
+      cells.add(Arguments.of(pinnedMib, new Shape(300, 10_000, 2 << 10, 3)));
+      cells.add(Arguments.of(pinnedMib, new Shape(200, 200, 64 << 10, 40)));
+    }
+    return cells.stream();
+  }
+
+  /** Map outputs of one sparse file; every second one has its data on the second disk. */
+  private final class Outputs implements MapOutputs {
+    private final MapOutput[] outputs;
+
+    Outputs(Shape shape) throws IOException {
+      Path file = folder.resolve("shuffle.data");
+      long[] offsets = new long[shape.partitions + 1];
+      for (int i = 0; i < shape.partitions; i++) {
+        offsets[i + 1] = offsets[i] + shape.blockBytes;
+      }
+      try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+        sparse.setLength(offsets[shape.partitions]);
+      }
+      long[] sums = new long[shape.partitions];
+      outputs = new MapOutput[shape.maps];
+      for (int map = 0; map < shape.maps; map++) {
+        outputs[map] =
+            new MapOutput(file, offsets, sums) {
+              @Override
+              public void read(long fileOffset, ByteBuffer target) {
+                target.position(target.limit());
+              }
+            };
+      }
+    }
+
+    @Override
+    public MapOutput open(int shuffleId, long mapId) {
+      return outputs[(int) mapId];
+    }
+
+    @Override
+    public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range) {
+      return outputs[(int) mapId];
+    }
+
+    @Override
+    public int disks() {
+      return 2;
+    }
+
+    @Override
+    public int indexDisk(int shuffleId, long mapId) {
+      return (int) mapId % 2;
+    }
+
+    @Override
+    public int dataDisk(MapOutput mapOutput) {
+      for (int map = 0; map < 2; map++) {
+        for (int i = map; i < outputs.length; i += 2) {
+          if (outputs[i] == mapOutput) {
+            return map;
+          }
+        }
+      }
+      return 0;
+    }
+
+    @Override
+    public List<Path> directories() {
+      return List.of(folder, folder.resolve("second"));
+    }
+
+    @Override
+    public int checksumKind() {
+      return 3;
+    }
+  }
+
+  /** A reader that fetches one partition after the other, with two LOCATEs open. */
+  private final class Reader {
+    private final int number;
+    private final int partitions;
+    private final Queue<long[]> wanted = new ArrayDeque<>();
+    private final List<Long> releases = new ArrayList<>();
+    private boolean frozen;
+    private int open;
+
+    Reader(int number, Shape shape, int partitions) {
+      this.number = number;
+      this.partitions = partitions;
+      for (int partition = 0; partition < partitions; partition++) {
+        for (int map = 0; map < shape.maps; map++) {
+          wanted.add(new long[] {map, (number * partitions + partition) % shape.partitions, 0});
+        }
+      }
+    }
+
+    boolean isDone() {
+      return wanted.isEmpty() && open == 0;
+    }
+
+    void ask(Shape shape) {
+      while (open < 2 && !wanted.isEmpty() && !frozen) {
+        open++;
+        long most = Math.max(1, BYTES_OF_A_REQUEST / shape.blockBytes);
+        List<long[]> blocks = new ArrayList<>();
+        while (!wanted.isEmpty() && blocks.size() < Math.min(most, BLOCKS_OF_A_REQUEST)) {
+          blocks.add(wanted.poll());
+        }
+        server.locate(new Call(this, blocks));
+      }
+      if (!releases.isEmpty() && !frozen) {
+        releases.forEach(lease -> assertThat(server.release(number, lease)).isTrue());
+        releases.clear();
+      }
+    }
+  }
+
+  private final class Call extends OpenLocate {
+    private final Reader reader;
+    private final List<long[]> blocks;
+
+    Call(Reader reader, List<long[]> blocks) {
+      super(reader.number, reader.number, encode(blocks), nowNs);
+      this.reader = reader;
+      this.blocks = blocks;
+      setAnswer(ByteBuffer.allocate(8 << 10));
+    }
+
+    @Override
+    protected void suspended() {}
+
+    @Override
+    protected void resumed() {
+      server.locate(this);
+    }
+
+    @Override
+    protected void answered(int lengthBytes) {
+      Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
+      long lease = in.leaseId();
+      long[] ends = new long[blocks.size()];
+      long bytes = 0;
+      while (in.nextExtent()) {
+        int block = in.blockIndex();
+        if (in.kind() == Located.Kind.LOCATED) {
+          bytes += in.lengthBytes();
+          ends[block] = in.blockOffset() + in.lengthBytes();
+          if (ends[block] == in.blockBytes()) {
+            ends[block] = -1;
+          }
+        } else {
+          byTcp++;
+          ends[block] = -1;
+        }
+      }
+      served += blocks.size();
+      linkFreeNs = Math.max(linkFreeNs, nowNs) + (long) (bytes / LINK_BYTES_PER_NS);
+      long doneNs = linkFreeNs;
+      later(
+          doneNs,
+          () -> {
+            reader.open--;
+            if (lease != 0) {
+              reader.releases.add(lease);
+            }
+            for (int i = blocks.size() - 1; i >= 0; i--) {
+              if (ends[i] >= 0) {
+                served--;
+                long[] block = blocks.get(i);
+                long from = Math.max(block[2], ends[i]);
+                ((ArrayDeque<long[]>) reader.wanted)
+                    .addFirst(new long[] {block[0], block[1], from});
+              }
+            }
+          });
+    }
+
+    @Override
+    protected void malformed(String reason) {
+      throw new AssertionError(reason);
+    }
+  }
+
+  private static ByteBuffer encode(List<long[]> blocks) {
+    ByteBuffer message = ByteBuffer.allocate(8 << 10);
+    Locate.Encoder encoder = new Locate.Encoder().begin(message, 1, LIMIT_MS, Locate.OWN);
+    for (long[] block : blocks) {
+      encoder.block(1, block[0], (int) block[1], (int) block[1] + 1, block[2], false);
+    }
+    int lengthBytes = encoder.finish();
+    return message.position(0).limit(lengthBytes);
+  }
+
+  private record Later(long atNs, Runnable work) {}
+
+  private final Queue<Later> laters = new ArrayDeque<>();
+
+  /** The link is first come, first served, so these are in order. */
+  private void later(long atNs, Runnable work) {
+    laters.add(new Later(atNs, work));
+  }
+
+  private PinnedBudget start(int pinnedMib, Shape shape) throws IOException {
+    device.shareMemory(4 << 20);
+    PinnedBudget budget = new PinnedBudget((long) pinnedMib << 20, StubDevice.PAGE);
+    budget.reserve(budget.limitBytes() / 4);
+    server =
+        new BlockServer(
+            new ServerParameters(
+                new ServeSettings(
+                    ServeSettings.Mode.AUTO,
+                    WINDOW,
+                    CHUNK,
+                    Duration.ofSeconds(30),
+                    1_024,
+                    Duration.ofSeconds(60),
+                    true),
+                new Outputs(shape),
+                new OpenDevice(device, device, budget, () -> nowNs),
+                counters,
+                commands::add),
+            workers,
+            new SystemFiles(folder),
+            new WindowPrice(
+                new WindowPrice.Cost(75_000, 270),
+                new WindowPrice.Cost(50_000, 100),
+                new WindowPrice.Cost(CALL_NS, PAGE_NS)));
+    long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
+    int partitions =
+        (int) Math.max(shape.readers > 10 ? 10 : 1, most / (shape.maps * shape.readers));
+    for (int i = 0; i < shape.readers; i++) {
+      readers.add(new Reader(i, shape, partitions));
+    }
+    return budget;
+  }
+
+  /** Runs until all that can be read is, but not for ever; returns the virtual time. */
+  private long run(Shape shape, boolean secondDiskHangs) {
+    long beganNs = nowNs;
+    long endNs = nowNs + Duration.ofSeconds(120).toNanos();
+    while (nowNs < endNs && !readers.stream().allMatch(one -> one.frozen || one.isDone())) {
+      readers.forEach(reader -> reader.ask(shape));
+      long bytesBefore = counters.value(Counter.BYTES_FROM_COPIES);
+      for (int thread = 0; thread < THREADS; thread++) {
+        for (int disk = 0; disk < (secondDiskHangs ? 1 : 2); disk++) {
+          if (threadsFreeNs[thread] <= nowNs && workers.waiting(disk) > 0) {
+            workers.runOne(disk);
+            jobs++;
+            threadsFreeNs[thread] = nowNs + costNs(shape);
+          }
+        }
+      }
+      workers.register(0);
+      workers.register(1);
+      workers.runOthers();
+      for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+        command.run();
+      }
+      nowNs += bytesBefore == counters.value(Counter.BYTES_FROM_COPIES) ? 5 * TURN_NS : TURN_NS;
+      while (!laters.isEmpty() && laters.peek().atNs <= nowNs) {
+        laters.poll().work.run();
+      }
+      server.doWork(nowNs);
+    }
+    return nowNs - beganNs;
+  }
+
+  /** About what a full job takes. */
+  private static long costNs(Shape shape) {
+    long blocks =
+        Math.max(1, Math.min(BlockLoad.MAX_BLOCKS, BlockLoad.MAX_BYTES / shape.blockBytes));
+    double bytes = Math.min(BlockLoad.MAX_BYTES, blocks * (double) shape.blockBytes);
+    return (long) (blocks * CALL_NS + bytes / 4_096 * PAGE_NS);
+  }
+
+  private void close(PinnedBudget budget) {
+    workers.runAll();
+    assertThat(
+            server.close(
+                Duration.ZERO,
+                () -> {
+                  for (Runnable one = commands.poll(); one != null; one = commands.poll()) {
+                    one.run();
+                  }
+                }))
+        .isTrue();
+    assertThat(device.regionCount()).isZero();
+    budget.close();
+  }
+
+  private long bytes(Counter counter) {
+    return counters.value(counter);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cells")
+  void shouldServeEachBlockByReadWhateverItMayPin(int pinnedMib, Shape shape) throws IOException {
+    PinnedBudget budget = start(pinnedMib, shape);
+    run(shape, false);
+    assertThat(readers).allMatch(Reader::isDone);
+    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 100 : 0);
+    assertThat(bytes(Counter.SERVE_BYTES_REGISTERED))
+        .as("registered for windows, served=%d", bytes(Counter.SERVE_BYTES))
+        .isLessThanOrEqualTo((long) (1.5 * Math.max(bytes(Counter.SERVE_BYTES), fileBytes(shape))));
+    if (shape.blockBytes <= BlockLoad.MAX_BYTES) {
+      assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(served);
+    }
+    close(budget);
+  }
+
+  /** Only a part of a shuffle is read here, and a window pays because all of it is read later. */
+  private static long fileBytes(Shape shape) {
+    return (long) shape.maps * shape.partitions * shape.blockBytes;
+  }
+
+  @ParameterizedTest
+  @MethodSource("cells")
+  void shouldServeOthersWhileAReaderReleasesNothing(int pinnedMib, Shape shape) throws IOException {
+    PinnedBudget budget = start(pinnedMib, shape);
+    Reader frozen = readers.get(0);
+    frozen.ask(shape);
+    frozen.frozen = true;
+    run(shape, false);
+    assertThat(readers).allMatch(reader -> reader == frozen || reader.isDone());
+    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 50 : 0);
+    close(budget);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cells")
+  void shouldServeBlocksOfAHealthyDiskWhileAnotherHangs(int pinnedMib, Shape shape)
+      throws IOException {
+    PinnedBudget budget = start(pinnedMib, shape);
+    long ns = run(shape, true);
+    assertThat(readers).allMatch(Reader::isDone);
+    // Those of the disk that hangs, and no others.
+    assertThat(byTcp)
+        .as("of %d", served)
+        .isLessThanOrEqualTo(served / 2 + served / (pinnedMib < 281 ? 5 : 20) + 1);
+    assertThat(Duration.ofNanos(ns)).isLessThan(Duration.ofSeconds(60));
+    close(budget);
+  }
+}
