@@ -21,8 +21,11 @@ public final class WaitBudget {
   /** Part of the time that is earned. */
   private static final int PART = 50;
 
-  /** The same after a second wait in vain without a result in between. */
-  private static final int SLOW_PART = 600;
+  /**
+   * The same after a second wait in vain without a result in between: the shortest wait for a peer
+   * is earned in a minute, with what the last one was too long.
+   */
+  private static final int SLOW_PART = 500;
 
   private final long capacityNs;
   private final long leastNs;

@@ -113,11 +113,11 @@ class WaitBudgetTest {
   void shouldEarnSlowlyAfterASecondWaitInVainUntilThereIsAResult() {
     budget.inVain(START, START + 500 * MS);
     budget.inVain(START + 5_500 * MS, START + 5_600 * MS);
-    assertThat(budget.limitNs(START + 60_000 * MS)).isZero();
-    assertThat(budget.limitNs(START + 66_000 * MS)).isGreaterThanOrEqualTo(LEAST);
-    budget.inVain(START + 66_000 * MS, START + 66_100 * MS);
-    budget.onResult(START + 66_100 * MS);
-    assertThat(budget.limitNs(START + 71_200 * MS)).isGreaterThanOrEqualTo(LEAST);
+    assertThat(budget.limitNs(START + 50_000 * MS)).isZero();
+    assertThat(budget.limitNs(START + 56_000 * MS)).isGreaterThanOrEqualTo(LEAST);
+    budget.inVain(START + 56_000 * MS, START + 56_100 * MS);
+    budget.onResult(START + 56_100 * MS);
+    assertThat(budget.limitNs(START + 61_200 * MS)).isGreaterThanOrEqualTo(LEAST);
   }
 
   @Test

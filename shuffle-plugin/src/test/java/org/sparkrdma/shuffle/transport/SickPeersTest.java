@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -19,6 +21,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
  * A task whose peers are sick, in virtual time: it waits little longer than with {@code mode=off},
  * which waits for TCP alone.
  */
+@Tag("slow")
 @Timeout(300)
 class SickPeersTest {
   private static final int BLOCK_BYTES = 64 << 10;
@@ -244,6 +247,77 @@ class SickPeersTest {
     reader.transport().onCorruptData(FetchHandler.request(server.endpoint(), blocks, open));
     fabric.run(10 * MS);
     assertThat(open.failures()).containsOnlyKeys(FallbackReason.LOST_PEER);
+  }
+
+  /** Faults of all kinds come and go, of several peers at once. */
+  @Test
+  void shouldLoseLittleWhateverThePatternOfFaults() throws Exception {
+    for (int seed = 1; seed <= 10; seed++) {
+      start();
+      Random random = new Random(seed);
+      List<VirtualExecutor> servers = servers(1 + random.nextInt(6));
+      boolean[] cut = new boolean[servers.size() + 1];
+      boolean[] hangs = new boolean[servers.size() + 1];
+      int lostPercent = random.nextInt(20);
+      fabric.delayEvents((to, type) -> lost(cut[fabric.executors().indexOf(to)]));
+      fabric.delayReads(
+          from ->
+              lost(
+                  hangs[fabric.executors().indexOf(from)]
+                      && random.nextInt(100) < 5 * lostPercent));
+      fabric.delayMessages((from, type) -> lost(random.nextInt(2_000) < lostPercent));
+      List<VirtualTask> tasks = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        tasks.add(new VirtualTask(fabric, reader, servers, 1 + random.nextInt(5), 10 * MS));
+      }
+      long lengthNs = 100 * SECOND;
+      for (long atNs = 0; atNs < lengthNs; ) {
+        long stepNs = (1 + random.nextInt(3_000)) * MS;
+        VirtualExecutor server = servers.get(random.nextInt(servers.size()));
+        int number = fabric.executors().indexOf(server);
+        switch (random.nextInt(6)) {
+          case 0 -> cut[number] ^= true;
+          case 1, 2 -> hangs[number] ^= true;
+          case 3 -> server.pause();
+          default -> server.resume();
+        }
+        fabric.run(stepNs);
+        atNs += stepNs;
+      }
+      tasks.forEach(VirtualTask::end);
+      fabric.run(SECOND);
+      for (VirtualTask task : tasks) {
+        assertThat(task.lostNs())
+            .as("seed %d: %d of %d by READ %s", seed, task.read(), task.answered(), task.failures())
+            .isLessThanOrEqualTo(1_500 * MS + lengthNs / 50 + 40 * MS + shortWaitsNs(task));
+      }
+      servers.forEach(VirtualExecutor::resume);
+      fabric.delayEvents((to, type) -> 0);
+      fabric.delayReads(from -> 0);
+      fabric.delayMessages((from, type) -> 0);
+      assertReadsAgain(servers, "seed " + seed);
+    }
+  }
+
+  /** A while after the end of all faults. */
+  private void assertReadsAgain(List<VirtualExecutor> servers, String what) {
+    VirtualTask after = new VirtualTask(fabric, reader, servers, 1, 10 * MS);
+    fabric.run(60 * SECOND);
+    int readBefore = after.read();
+    int answeredBefore = after.answered();
+    runUntil(after, 5 * SECOND);
+    assertThat(after.read() - readBefore)
+        .as(what)
+        .isGreaterThan((after.answered() - answeredBefore) * 95 / 100);
+  }
+
+  /** Waits with a result may be longer than by TCP, but none is by much. */
+  private static long shortWaitsNs(VirtualTask task) {
+    return task.read() * MS / 2;
+  }
+
+  private static long lost(boolean lost) {
+    return lost ? VirtualFabric.LOST : 0;
   }
 
   /** What was begun goes on, and its end shows that the peer is well. */
