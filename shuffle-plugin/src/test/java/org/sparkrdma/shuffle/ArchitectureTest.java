@@ -115,6 +115,8 @@ class ArchitectureTest {
             // Of leases, which no block waits for.
             "LocateExchange.LEASE_DELAY_NS",
             "LocateExchange.LEASE_MARGIN_MS",
+            // Of readers that are stopped.
+            "ServeConnection.FROZEN_NS",
             // Of TCP.
             "FallbackThreads.SLOW_NS",
             "BlockVerification.KILL_CHECK_MS",
