@@ -49,7 +49,15 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
               "rdma-disni-completions",
               this::watch,
               () -> device.offerDown("events of completions have ended; the log has the cause"));
-      watcher.start();
+      boolean started = false;
+      try {
+        watcher.start();
+        started = true;
+      } finally {
+        if (!started) {
+          destroyQueue();
+        }
+      }
     }
   }
 

@@ -38,7 +38,15 @@ final class DisniConnectionManager extends EngineConnectionManager {
             "rdma-disni-connections",
             this::watch,
             () -> device.offerDown("events of connections have ended; the log has the cause"));
-    watcher.start();
+    boolean started = false;
+    try {
+      watcher.start();
+      started = true;
+    } finally {
+      if (!started) {
+        channel.destroy();
+      }
+    }
   }
 
   Watcher watcher() {

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,7 +37,7 @@ final class CmThreads {
   private final ThreadPoolExecutor calls;
   private volatile Runnable atEnd = () -> {};
 
-  private CmThreads(String name, int threads) {
+  private CmThreads(String name, int threads, ThreadFactory factory) {
     this.name = name;
     var number = new AtomicInteger();
     calls =
@@ -49,8 +50,8 @@ final class CmThreads {
         };
     calls.setThreadFactory(
         work -> {
-          var thread =
-              new Thread(work, threads == 1 ? name : name + "-" + number.incrementAndGet());
+          Thread thread = factory.newThread(work);
+          thread.setName(threads == 1 ? name : name + "-" + number.incrementAndGet());
           thread.setDaemon(true);
           return thread;
         });
@@ -59,14 +60,22 @@ final class CmThreads {
   /** One thread where only routes are resolved. */
   static CmThreads of(IbverbsDevice device) {
     int threads = device.rules().callsMayWait() ? CONNECT_THREADS : 1;
-    return start("rdma-cm-" + device.info().name(), threads);
+    return start("rdma-cm-" + device.info().name(), threads, Thread::new);
   }
 
-  /** Starts all threads. */
-  static CmThreads start(String name, int threads) {
-    var started = new CmThreads(name, threads);
-    started.calls.prestartAllCoreThreads();
-    return started;
+  /** Starts all threads; when the system refuses one, none is left. */
+  static CmThreads start(String name, int threads, ThreadFactory factory) {
+    var started = new CmThreads(name, threads, factory);
+    boolean all = false;
+    try {
+      started.calls.prestartAllCoreThreads();
+      all = true;
+      return started;
+    } finally {
+      if (!all) {
+        started.calls.shutdown();
+      }
+    }
   }
 
   /**

@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -54,14 +55,17 @@ final class DeviceLoop {
   private volatile boolean ended;
 
   /**
+   * @param threads creates the helper
    * @param onFailure called once when the work has failed, and no more is done
    */
-  DeviceLoop(String name, SharedTable table, Runnable onFailure) throws IOException {
+  DeviceLoop(String name, SharedTable table, ThreadFactory threads, Runnable onFailure)
+      throws IOException {
     this.table = table;
     this.onFailure = onFailure;
     selector = Selector.open();
     state = new LoopState(selector, table);
-    helper = new Thread(this::help, name);
+    helper = threads.newThread(this::help);
+    helper.setName(name);
     helper.setDaemon(true);
   }
 

@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -88,6 +89,7 @@ final class SoftDevice extends EngineDevice {
       HostIdentity host,
       SharedDirectory directory,
       boolean copiesReads,
+      ThreadFactory threads,
       Consumer<Device> onClosed)
       throws IOException, VerbsException {
     super(info(host), Driver.OTHER, 0, onClosed);
@@ -102,20 +104,31 @@ final class SoftDevice extends EngineDevice {
     links = new FileLinks(directory);
     regionKeys = KeyAllocator.ofRegions(random.nextLong());
     faults = FaultPlan.parse(settings.faults());
-    loop = new DeviceLoop("soft-rdma-" + NAME, table, this::onLoopFailed);
+    loop = new DeviceLoop("soft-rdma-" + NAME, table, threads, this::onLoopFailed);
     peers = new RemoteDevices(this);
   }
 
-  /** Creates a directory with a table, which peers see, and starts the helper. */
+  /**
+   * Creates a directory with a table, which peers see, and starts the helper. Leaves nothing where
+   * it fails, because the device may be opened again.
+   *
+   * @param threads creates the helper
+   */
   static SoftDevice open(
-      SoftSettings settings, HostIdentity host, boolean copiesReads, Consumer<Device> onClosed)
+      SoftSettings settings,
+      HostIdentity host,
+      boolean copiesReads,
+      ThreadFactory threads,
+      Consumer<Device> onClosed)
       throws VerbsException {
     SharedDirectory directory = null;
     SoftDevice device = null;
+    boolean started = false;
     try {
       directory = SharedDirectory.create(settings.directory(), host, ProcessIdentity.self());
-      device = new SoftDevice(settings, host, directory, copiesReads, onClosed);
+      device = new SoftDevice(settings, host, directory, copiesReads, threads, onClosed);
       device.loop.start();
+      started = true;
       return device;
     } catch (IOException | VerbsException e) {
       throw new VerbsException(
@@ -123,8 +136,9 @@ final class SoftDevice extends EngineDevice {
           "ibv_open_device failed: " + e.getMessage() + " directory=" + settings.directory(),
           e);
     } finally {
-      if (device == null && directory != null) {
-        // The device may be opened again.
+      if (!started && device != null) {
+        device.closeDevice();
+      } else if (!started && directory != null) {
         directory.close();
       }
     }

@@ -48,6 +48,6 @@ final class SoftEngine extends EngineBase {
     if (!deviceName.equals(SoftDevice.NAME)) {
       throw noSuchDevice(deviceName);
     }
-    return SoftDevice.open(settings, host, copiesReads, onClosed);
+    return SoftDevice.open(settings, host, copiesReads, Thread::new, onClosed);
   }
 }

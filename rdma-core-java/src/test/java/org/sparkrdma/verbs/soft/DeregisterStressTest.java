@@ -78,7 +78,7 @@ class DeregisterStressTest {
 
   private SoftDevice open() throws Exception {
     var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", base.toString())));
-    return SoftDevice.open(settings, HostIdentity.self(), true, device -> {});
+    return SoftDevice.open(settings, HostIdentity.self(), true, Thread::new, device -> {});
   }
 
   private boolean hasEnough() {
