@@ -346,7 +346,18 @@ public abstract class EngineConnection implements Connection {
       return;
     }
     moveTo(ConnectionPhase.ESTABLISHED);
-    offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
+    // When it breaks before, there is no connection to end.
+    if (queuePair.state() == QueuePairState.ERROR) {
+      endBroken();
+    } else {
+      offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
+    }
+  }
+
+  private synchronized void endBroken() {
+    if (isIn(ConnectionPhase.ESTABLISHED)) {
+      end(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair broke while it was connected");
+    }
   }
 
   /**

@@ -60,6 +60,18 @@ class EngineConnectionTest {
   }
 
   @Test
+  void shouldNotReportAConnectionWhoseQueuePairBrokeWhileItWasConnected() throws VerbsException {
+    FakeConnection connection = objects.resolved();
+    connection.connect(PARAMETERS);
+    connection.pair().fail("broken by the test");
+    connection.established();
+    connection.failed(ConnectionEvent.Type.REJECTED);
+    assertThat(objects.events())
+        .containsExactly(ConnectionEvent.Type.RESOLVED, ConnectionEvent.Type.CONNECT_ERROR);
+    assertThat(objects.device.calls).as("the peer's end, too").contains("disconnect");
+  }
+
+  @Test
   void shouldReportNothingOfAClosedConnection() throws VerbsException {
     FakeConnection connection = objects.connected();
     connection.close();
