@@ -378,7 +378,7 @@ class ScarcityTest {
     PinnedBudget budget = start(pinnedMib, shape);
     run(shape, false);
     assertThat(readers).allMatch(Reader::isDone);
-    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 100 : 0);
+    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 50 : 0);
     assertThat(bytes(Counter.SERVE_BYTES_REGISTERED))
         .as("registered for windows, served=%d", bytes(Counter.SERVE_BYTES))
         .isLessThanOrEqualTo((long) (1.5 * Math.max(bytes(Counter.SERVE_BYTES), fileBytes(shape))));
@@ -402,7 +402,7 @@ class ScarcityTest {
     frozen.frozen = true;
     run(shape, false);
     assertThat(readers).allMatch(reader -> reader == frozen || reader.isDone());
-    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 50 : 0);
+    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 25 : 0);
     close(budget);
   }
 
