@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.sparkrdma.benchmarks.jobs.WorktreeBenchmark.Commit;
+import org.sparkrdma.benchmarks.transfer.TransferCommand;
 import org.sparkrdma.benchmarks.transfer.TransferPlan;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.cluster.LiveProcesses;
@@ -62,6 +63,9 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--sizes", split = ",", defaultValue = "4k,1m")
   private List<DataSize> sizes;
 
+  @Option(names = "--batch", defaultValue = "1")
+  private int batch;
+
   @Option(names = "--verify", defaultValue = "off")
   private TransferPlan.Verify verify;
 
@@ -106,6 +110,10 @@ public final class RegressCommand implements Callable<Integer> {
   private void check() {
     LaunchOptions.check("--pairs", pairs, MIN_PAIRS, MAX_PAIRS);
     LaunchOptions.checkWarmUps(warmUps());
+    LaunchOptions.check("--batch", batch, 1, TransferCommand.MAX_BATCH);
+    if (batch > 1 && !job.equals(LATENCY)) {
+      throw new MisuseException("--batch is the number of blocks of a request of --job latency");
+    }
     if (!measuresTransfers()) {
       shapes.forEach(ShuffleJob.valueOf(job.toUpperCase(Locale.ROOT))::workload);
       if (modes.stream().distinct().count() < 2) {
@@ -125,6 +133,9 @@ public final class RegressCommand implements Callable<Integer> {
       String lengths = sizes.stream().map(DataSize::toOption).collect(Collectors.joining(","));
       all.addAll(List.of("--sizes", lengths, "--verify", verify.toString()));
       all.addAll(List.of("--rounds", Integer.toString(TRANSFER_ROUNDS)));
+      if (job.equals(LATENCY)) {
+        all.addAll(List.of("--batch", Integer.toString(batch)));
+      }
     } else {
       if (!shapes.isEmpty()) {
         all.addAll(List.of("--shapes", String.join(",", shapes)));

@@ -67,7 +67,7 @@ final class BlockFetcher implements AutoCloseable {
   static List<String[]> requests(Layout layout, int shuffleId) {
     long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
     int perRequest = Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
-    List<String> all = requestsOfReducers(layout, shuffleId).stream().flatMap(Stream::of).toList();
+    List<String> all = singleRequests(layout, shuffleId).stream().flatMap(Stream::of).toList();
     List<String[]> requests = new ArrayList<>();
     for (int from = 0; from < all.size(); from += perRequest) {
       int to = Math.min(from + perRequest, all.size());
@@ -76,15 +76,19 @@ final class BlockFetcher implements AutoCloseable {
     return requests;
   }
 
-  /** One request for each reducer, with its block of every map output. */
-  static List<String[]> requestsOfReducers(Layout layout, int shuffleId) {
-    return IntStream.range(0, layout.reducers())
-        .mapToObj(
-            reducer ->
-                IntStream.range(0, layout.maps())
-                    .mapToObj(map -> Layout.blockId(shuffleId, map, reducer))
-                    .toArray(String[]::new))
-        .toList();
+  /** Requests for each reducer, each with its blocks of as many map outputs as it names. */
+  static List<String[]> singleRequests(Layout layout, int shuffleId) {
+    List<String[]> requests = new ArrayList<>();
+    for (int reducer = 0; reducer < layout.reducers(); reducer++) {
+      int of = reducer;
+      for (int from = 0; from < layout.maps(); from += layout.batch()) {
+        requests.add(
+            IntStream.range(from, from + layout.batch())
+                .mapToObj(map -> Layout.blockId(shuffleId, map, of))
+                .toArray(String[]::new));
+      }
+    }
+    return requests;
   }
 
   /**

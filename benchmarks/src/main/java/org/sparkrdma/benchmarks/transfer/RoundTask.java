@@ -108,7 +108,7 @@ record RoundTask(
             : (blockId, in) -> sum.addBlock(blockId, in, layout.blockBytes());
     List<String[]> requests =
         kind.isSingle()
-            ? BlockFetcher.requestsOfReducers(layout, shuffleId)
+            ? BlockFetcher.singleRequests(layout, shuffleId)
             : BlockFetcher.requests(layout, shuffleId);
     try (BlockFetcher fetcher =
         new BlockFetcher(engine.client(env), server, layout.blockBytes(), reader)) {

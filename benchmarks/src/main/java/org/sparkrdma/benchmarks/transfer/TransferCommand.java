@@ -42,12 +42,16 @@ public final class TransferCommand implements Callable<Integer> {
   /** Spark requests at most a fifth of 48 MiB at once. */
   private static final DataSize MAX_REQUEST = new DataSize(8L << 20);
 
-  private static final int MAX_BATCH = 2_000;
+  /** The most blocks of a single request. */
+  public static final int MAX_BATCH = 2_000;
 
   @Mixin private ClusterOptions options;
 
   @Option(names = "--latency")
   private boolean latency;
+
+  @Option(names = "--cold")
+  private boolean cold;
 
   @Option(names = "--first")
   private boolean first;
@@ -99,6 +103,7 @@ public final class TransferCommand implements Callable<Integer> {
         copy,
         sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
         batch,
+        cold,
         warmUps,
         rounds,
         total.bytes());
@@ -108,6 +113,10 @@ public final class TransferCommand implements Callable<Integer> {
     if (Stream.of(latency, first, ceiling).filter(given -> given).count() > 1) {
       throw new MisuseException(
           "--latency, --first and --ceiling measure different things: give one of them");
+    }
+    if (cold && !latency) {
+      throw new MisuseException(
+          "--cold is about the map outputs of single requests: give --latency as well");
     }
     if (ceiling && verify.isEmpty()) {
       verify.add(Verify.OFF);

@@ -34,6 +34,7 @@ import scala.reflect.ClassTag$;
  * @param verify by the plug-in, for the report; null without a setting
  * @param copy whether the plug-in serves copies, for the report
  * @param batch blocks of one request, when requests are single
+ * @param cold whether each single request is for map outputs that none has named before
  * @param totalBytes least number of bytes that each client fetches in each round
  */
 public record TransferPlan(
@@ -43,6 +44,7 @@ public record TransferPlan(
     boolean copy,
     List<Integer> blockBytes,
     int batch,
+    boolean cold,
     int warmUps,
     int rounds,
     long totalBytes)
@@ -113,11 +115,12 @@ public record TransferPlan(
   }
 
   /**
-   * The map outputs of one round: {@code maps} files of {@code reducers} blocks of equal length.
+   * The map outputs of one round: {@code maps} files of {@code reducers} blocks of equal length,
+   * and how many of them a single request names.
    *
    * @param blockBytes a multiple of 1 KiB
    */
-  record Layout(int blockBytes, int maps, int reducers) implements Serializable {
+  record Layout(int blockBytes, int maps, int reducers, int batch) implements Serializable {
     int blocks() {
       return Math.multiplyExact(maps, reducers);
     }
@@ -131,14 +134,18 @@ public record TransferPlan(
   /** The map outputs of a round. For latency each request is that of one reducer. */
   private Layout layout(int bytes) {
     if (kind == Kind.FIRST) {
-      return new Layout(bytes, batch, 1);
+      return new Layout(bytes, batch, 1, batch);
     }
     if (kind == Kind.LATENCY) {
       long fitting = Math.min(MAX_BLOCKS, MAX_LATENCY_BYTES / bytes);
-      return new Layout(bytes, batch, Math.toIntExact(Math.max(1, fitting / batch)));
+      int requests = Math.toIntExact(Math.max(1, fitting / batch));
+      return cold
+          ? new Layout(bytes, requests * batch, 1, batch)
+          : new Layout(bytes, batch, requests, batch);
     }
     long perReducer = (long) MAPS * bytes;
-    return new Layout(bytes, MAPS, Math.toIntExact((totalBytes + perReducer - 1) / perReducer));
+    int reducers = Math.toIntExact((totalBytes + perReducer - 1) / perReducer);
+    return new Layout(bytes, MAPS, reducers, MAPS);
   }
 
   /**
@@ -155,7 +162,16 @@ public record TransferPlan(
       throws LaunchException, IOException {
     TransferPlan plan =
         new TransferPlan(
-            Kind.THROUGHPUT, engine, Verify.OFF, false, blockBytes, 1, 1, rounds, totalBytes);
+            Kind.THROUGHPUT,
+            engine,
+            Verify.OFF,
+            false,
+            blockBytes,
+            1,
+            false,
+            1,
+            rounds,
+            totalBytes);
     return new ObjectMapper().writeValueAsString(plan.measure(task -> run(spark, task)));
   }
 

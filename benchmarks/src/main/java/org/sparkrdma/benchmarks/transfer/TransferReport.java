@@ -16,6 +16,7 @@ record TransferReport(Environment environment, List<Case> cases) {
    * The rounds of one block length.
    *
    * @param engine of the plug-in
+   * @param cold whether each request was for map outputs that none had named before
    * @param figures median and quartiles of the rounds, by the names of {@link Round#figures}; of
    *     latency also single values, of the requests of all rounds together
    */
@@ -26,6 +27,7 @@ record TransferReport(Environment environment, List<Case> cases) {
       TransferPlan.Verify verify,
       boolean copy,
       int batch,
+      boolean cold,
       int rounds,
       Map<String, Quartiles> figures) {
     /**
@@ -49,6 +51,7 @@ record TransferReport(Environment environment, List<Case> cases) {
           plan.verify() == null ? TransferPlan.Verify.byDefault() : plan.verify(),
           plan.copy(),
           plan.batch(),
+          plan.cold(),
           rounds.size(),
           figures);
     }
@@ -61,8 +64,12 @@ record TransferReport(Environment environment, List<Case> cases) {
       List<Case> own = cases.stream().filter(one -> one.verify() == verify).toList();
       Case first = own.get(0);
       String title =
-          "verify %s, batch %d, served from %s"
-              .formatted(verify, first.batch(), first.copy() ? "copies" : "files");
+          "verify %s, batch %d%s, served from %s"
+              .formatted(
+                  verify,
+                  first.batch(),
+                  first.cold() ? " of new map outputs" : "",
+                  first.copy() ? "copies" : "files");
       TextTable<String> table = new TextTable<String>().text(title, figure -> figure);
       for (Case one : own) {
         String size = new DataSize(one.blockBytes()).toString();
