@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The script of the archive, before it starts Java, and its help against the code. */
@@ -22,7 +24,12 @@ class CardScriptTest {
 
   private static Outcome run(Map<String, String> environment, String... arguments)
       throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder("bash", SCRIPT);
+    return run(SCRIPT, environment, arguments);
+  }
+
+  private static Outcome run(String script, Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder("bash", script);
     builder.command().addAll(Arrays.asList(arguments));
     builder.environment().putAll(environment);
     Process process = builder.redirectErrorStream(true).start();
@@ -42,6 +49,21 @@ class CardScriptTest {
         .isNotEmpty()
         .allSatisfy(
             option -> assertThat(help.output()).contains("\n  " + option.longestName() + " "));
+  }
+
+  /** As with too little memory, or with libraries of another system. */
+  @Test
+  void shouldSayInTheArchiveThatJavaDoesNotStart(@TempDir Path archive) throws Exception {
+    Path script = Files.copy(Path.of(SCRIPT), archive.resolve("card"));
+    Files.createDirectories(archive.resolve("lib"));
+    Path java = Files.createDirectories(archive.resolve("java/bin")).resolve("java");
+    Files.writeString(java, "#!/bin/bash\necho 'could not reserve the heap' >&2\nexit 1\n");
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    Outcome outcome =
+        run(script.toString(), Map.of("JAVA_HOME", archive.resolve("java").toString()), "--facts");
+    assertThat(outcome.output())
+        .isEqualTo("card: " + java + " does not start: could not reserve the heap\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
   }
 
   /** They are in the test jar of the verbs layer, which this module cannot compile with. */
