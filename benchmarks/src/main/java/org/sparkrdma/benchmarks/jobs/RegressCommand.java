@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -166,8 +167,24 @@ public final class RegressCommand implements Callable<Integer> {
         progress.log("pair %d of %d: %s".formatted(pair, pairs, commit));
         (isBase ? ofBase : ofHead).add(benchmark.run(commit));
       }
+      // Hours of measurements must not depend on what follows.
+      report.write(
+          new MeasuredPairs(environment, baseCommit, headCommit, raw(ofBase), raw(ofHead)));
     }
     return new RegressReport(environment, baseCommit, headCommit, RatioChange.of(ofBase, ofHead));
+  }
+
+  private static List<Map<String, List<Double>>> raw(
+      List<Map<MeasuredRatio, MeasuredRatio.Values>> runs) {
+    List<Map<String, List<Double>>> raw = new ArrayList<>();
+    for (Map<MeasuredRatio, MeasuredRatio.Values> run : runs) {
+      Map<String, List<Double>> named = new LinkedHashMap<>();
+      run.forEach(
+          (one, values) ->
+              named.put(one.shape() + ", " + one.ratio() + ", " + one.metric(), values.values()));
+      raw.add(named);
+    }
+    return raw;
   }
 
   private int publish(RegressReport result) throws LaunchException {
@@ -197,6 +214,18 @@ public final class RegressCommand implements Callable<Integer> {
       System.err.println("bench: cannot delete " + directory + ": " + e.getMessage());
     }
   }
+
+  /**
+   * What the report has until all pairs have run.
+   *
+   * @param baseRuns values of each run by shape, ratio and metric
+   */
+  private record MeasuredPairs(
+      Environment environment,
+      Commit base,
+      Commit head,
+      List<Map<String, List<Double>>> baseRuns,
+      List<Map<String, List<Double>>> headRuns) {}
 
   /**
    * Result of two commits that ran in turn on one machine.

@@ -8,8 +8,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +52,33 @@ class ComparisonTest {
     // Equal values share their rank: one of the six choices of two, and its mirror image.
     RankSum equal = RankSum.of(List.of(1., 1.), List.of(2., 2.));
     assertThat(equal.chance()).isCloseTo(2 / 6.0, within(1e-12));
+  }
+
+  /** Transfers have three values for each pair, and hundreds of pairs are allowed. */
+  @Test
+  void shouldJudgeThousandsOfValuesInLittleMemory() {
+    Random random = new Random(3);
+    List<Double> first = new ArrayList<>();
+    List<Double> second = new ArrayList<>();
+    List<Double> shifted = new ArrayList<>();
+    for (int i = 0; i < 1_500; i++) {
+      first.add(random.nextGaussian());
+      second.add(random.nextGaussian());
+      shifted.add(random.nextGaussian() + 0.2);
+    }
+    assertThat(RankSum.of(first, second).chance()).isBetween(0.02, 1.0);
+    assertThat(RankSum.of(first, shifted).chance()).isLessThan(0.001);
+    assertThat(RankSum.of(first, shifted).secondIsHigher()).isTrue();
+    assertThat(RankSum.of(Collections.nCopies(300, 1.), Collections.nCopies(300, 1.)).chance())
+        .isEqualTo(1);
+    for (double shift = 0; shift < 0.6; shift += 0.1) {
+      double by = shift;
+      List<Double> some = first.subList(0, 90).stream().map(one -> Math.rint(9 * one)).toList();
+      List<Double> others =
+          second.subList(0, 100).stream().map(one -> Math.rint(9 * (one + by))).toList();
+      assertThat(RankSum.approximate(some, others).chance())
+          .isCloseTo(RankSum.of(some, others).chance(), within(0.002));
+    }
   }
 
   private static RatioChange change(double[] base, double[] head) throws Exception {

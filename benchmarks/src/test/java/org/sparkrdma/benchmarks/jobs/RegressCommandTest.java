@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -60,6 +61,25 @@ class RegressCommandTest {
     assertThat(regress("fast", "broken")).isEqualTo(1);
     assertThat(workDirectory.resolve("regress-failed.log")).hasContent("no compiler");
     assertNothingLeft();
+  }
+
+  /** Hours of measurements, which an error after them once lost. */
+  @Test
+  void shouldHaveWrittenTheValuesOfEachPairBeforeWhatFollowsFails() throws Exception {
+    Path runs = directory.resolve("runs");
+    String failing =
+        "#!/bin/sh\necho run >>" + runs + "\n[ $(wc -l <" + runs + ") -lt 6 ] || exit 1\n";
+    writeScript("bench", BENCH.replace("#!/bin/sh\n", failing));
+    commit("failing", 0.7);
+    Path report = directory.resolve("report.json");
+    assertThat(regress("--report", report.toString(), "failing", "failing")).isEqualTo(1);
+    JsonNode written = new ObjectMapper().readTree(report.toFile());
+    for (String side : List.of("baseRuns", "headRuns")) {
+      assertThat(written.path(side)).hasSize(2);
+      assertThat(written.path(side).get(0).path("groupby 2x2x4k, rdma / vanilla, wall"))
+          .singleElement()
+          .matches(value -> value.asDouble() == 0.7);
+    }
   }
 
   private void assertNothingLeft() throws Exception {
