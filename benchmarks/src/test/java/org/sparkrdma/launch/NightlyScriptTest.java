@@ -9,6 +9,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,10 +34,33 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(13);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(12);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
+  }
+
+  /** With {@code -Pquick} a build passes whose selection finds no test. */
+  @Test
+  void shouldSelectTestsThatExist() throws Exception {
+    String commands = Script.run(Map.of(), SCRIPT, "--print").output();
+    String ofCi = Files.readString(Path.of("..", ".ci/run"));
+    Matcher selections = Pattern.compile("-D(?:it[.])?test=([\\w,]+)").matcher(commands + ofCi);
+    Set<String> names = new TreeSet<>();
+    while (selections.find()) {
+      names.addAll(List.of(selections.group(1).split(",")));
+    }
+    // Stands for none.
+    names.remove("NoneTest");
+    assertThat(names).contains("HostilePeerTest", "YarnIT");
+    try (Stream<Path> files = Files.walk(Path.of(".."))) {
+      Set<String> sources =
+          files
+              .filter(file -> file.toString().contains("/src/test/"))
+              .map(file -> file.getFileName().toString().replaceFirst("[.](java|scala)$", ""))
+              .collect(Collectors.toSet());
+      assertThat(sources).containsAll(names);
+    }
   }
 
   private void build(String lines) throws IOException {
