@@ -12,6 +12,7 @@ public final class LongTimeouts {
       Map.of(
           "spark.shuffle.rdma.connect.timeout", "60s",
           "spark.shuffle.rdma.request.timeout", "100s",
+          "spark.shuffle.rdma.waits.factor", "100",
           "spark.shuffle.rdma.soft.handshake.timeout", "60s");
 
   private LongTimeouts() {}

@@ -95,6 +95,8 @@ class ArchitectureTest {
   void shouldKnowEachConstantOfTimeWhereBlocksAreFetched() {
     Set<String> known =
         Set.of(
+            // What a peer may cost.
+            "WaitBudget.PEER_NS",
             // Intervals of checks and ticks, and how long the agent spins or sleeps.
             "WaitBudget.CHECK_NS",
             "ReceiveMemory.CHECK_NS",

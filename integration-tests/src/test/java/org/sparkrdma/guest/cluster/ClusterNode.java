@@ -258,6 +258,8 @@ public final class ClusterNode {
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }
+    // An emulated kernel takes its time for everything.
+    conf.set("spark.shuffle.rdma.waits.factor", "50");
     if (name.endsWith("-broadcast")) {
       BroadcastValues.configure(conf);
     }

@@ -8,7 +8,7 @@ import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Faults while two executors connect. */
 private[faults] object ConnectionFaults {
-  private val Quarantined = Set("quarantined", "slow-peer")
+  private val Quarantined = Set("quarantined")
   private val Failed = Seq(Claim.byTcp("connect-failed"))
 
   val all: Seq[FaultPoint] = seeded(
@@ -60,7 +60,7 @@ private[faults] object ConnectionFaults {
       Act.LOSE,
       claims = Failed,
       mayAlso = Quarantined
-    ).copy(leastSeconds = FaultPoint.LeastWaitSeconds)
+    ).copy(leastSeconds = FaultPoint.NearlyASecond)
 
   private def comesLate(what: String, step: Step): FaultPoint =
     onNewConnection(

@@ -78,6 +78,7 @@ private[faults] object FaultBench {
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
       "idle.timeout" -> "5s",
+      "waits.factor" -> "100",
       "pool.max" -> "4m"
     )
     settings

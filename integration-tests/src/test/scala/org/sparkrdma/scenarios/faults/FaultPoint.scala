@@ -68,15 +68,7 @@ private[faults] object FaultPoint {
 
   /** Blocks use TCP for these reasons when an executor does not run for a while. */
   val OfPauses: Set[String] =
-    Set(
-      "slow-peer",
-      "quarantined",
-      "lost-peer",
-      "read-error",
-      "timeout",
-      "connect-failed",
-      "peer-overloaded"
-    )
+    Set("quarantined", "lost-peer", "read-error", "timeout", "connect-failed", "peer-overloaded")
 
   /** Blocks use TCP for these reasons after the end of a connection, and of a second one. */
   val ConnectionEnds: Set[String] = Set("lost-peer", "read-error", "quarantined")
@@ -106,12 +98,11 @@ private[faults] object FaultPoint {
   /** The executor with the fault has no RDMA any more; it is replaced. */
   case object Replace extends After
 
-  /** The shortest wait for a peer; it may begin just before the fault fires. */
-  val LeastWaitSeconds = 0.09
+  /** Time-outs are one second; the wait may begin just before the fault fires. */
+  val NearlyASecond = 0.9
 
-  /** Much shorter than the shortest wait for a peer. */
-  val HeldMs = 50
-  val LeastHeldSeconds = 0.04
+  val HeldMs = 400
+  val LeastHeldSeconds = 0.35
 
   /** A connection ends. A new one may follow after the job, when the peer is quarantined. */
   val Replaced: Seq[Claim] = Seq(Claim.grows("connections.closed"))
@@ -139,11 +130,11 @@ private[faults] object FaultPoint {
     name,
     Seq(rule(step, act, argument, chance = 0.3)),
     claims = Seq(
-      Claim.byTcp("slow-peer"),
+      Claim.byTcp("timeout"),
       Claim.grows("connections.closed")
     ),
-    mayAlso = ConnectionEnds + "timeout",
-    leastSeconds = LeastWaitSeconds
+    mayAlso = ConnectionEnds + "quarantined",
+    leastSeconds = NearlyASecond
   )
 
   /** A message that breaks the protocol. */

@@ -40,7 +40,7 @@ private[faults] object ProcessFaults {
             maxFires = 1
           )
         ),
-        claims = Seq(Claim.byTcp("slow-peer")),
+        claims = Seq(Claim.byTcp("timeout")),
         mayAlso = FaultPoint.OfPauses,
         leastSeconds = 3.5,
         pausesExecutor = true,

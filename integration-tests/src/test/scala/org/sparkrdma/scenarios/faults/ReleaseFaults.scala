@@ -10,7 +10,7 @@ import org.sparkrdma.scenarios.faults.plan.Step
 private[faults] object ReleaseFaults {
 
   /** The connection ends when a RELEASE is not answered in time; blocks in flight then use TCP. */
-  private val EndsAtTimeOut = FaultPoint.ConnectionEnds ++ Set("timeout", "slow-peer")
+  private val EndsAtTimeOut = FaultPoint.ConnectionEnds + "timeout"
 
   val all: Seq[FaultPoint] = seeded(
     Seq(

@@ -18,6 +18,9 @@ public final class WaitBudget {
   /** Waits are checked so often: they exceed their limits by no more than that. */
   public static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  /** What a peer may cost, with a factor of 1. */
+  public static final long PEER_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
   /** Part of the time that is earned. */
   private static final int PART = 50;
 
@@ -33,7 +36,7 @@ public final class WaitBudget {
   private final WaitBudget parent;
 
   /** Factor of the capacities of its children. */
-  private final int patience;
+  private final int factor;
 
   /** Less than nothing after a wait that was longer than its limit, by a check at most. */
   private long leftNs;
@@ -54,26 +57,25 @@ public final class WaitBudget {
    * @param parent null without
    */
   public WaitBudget(long capacityMs, long leastMs, WaitBudget parent) {
-    this(capacityMs, leastMs, true, parent, parent == null ? 1 : parent.patience);
+    this(capacityMs, leastMs, true, parent, parent == null ? 1 : parent.factor);
   }
 
-  private WaitBudget(
-      long capacityMs, long leastMs, boolean earns, WaitBudget parent, int patience) {
-    this.capacityNs = patience * TimeUnit.MILLISECONDS.toNanos(capacityMs);
+  private WaitBudget(long capacityMs, long leastMs, boolean earns, WaitBudget parent, int factor) {
+    this.capacityNs = factor * TimeUnit.MILLISECONDS.toNanos(capacityMs);
     this.leastNs = TimeUnit.MILLISECONDS.toNanos(leastMs);
     this.earns = earns;
     this.parent = parent;
-    this.patience = patience;
+    this.factor = factor;
     this.leftNs = capacityNs;
   }
 
   /**
    * Of all that an executor's tasks wait for.
    *
-   * @param patience factor of all capacities, 1 but for tests on busy machines
+   * @param factor of all capacities: the setting {@code waits.factor}
    */
-  public static WaitBudget ofReader(int patience) {
-    return new WaitBudget(1_500, 0, true, null, patience);
+  public static WaitBudget ofReader(int factor) {
+    return new WaitBudget(1_500, 0, true, null, factor);
   }
 
   /** Of receive memory: tasks free it in milliseconds, or not at all. */
@@ -90,7 +92,7 @@ public final class WaitBudget {
    * Of a peer: one time-out of an acknowledgement; answers of well peers take less than a fifth.
    */
   public static WaitBudget ofPeer(WaitBudget peers) {
-    return new WaitBudget(500, 100, peers);
+    return new WaitBudget(TimeUnit.NANOSECONDS.toMillis(PEER_NS), 100, peers);
   }
 
   /**
@@ -98,7 +100,7 @@ public final class WaitBudget {
    * than each of them may later.
    */
   public static WaitBudget ofFirstConnections(WaitBudget reader) {
-    return new WaitBudget(500, 200, false, reader, reader.patience);
+    return new WaitBudget(500, 200, false, reader, reader.factor);
   }
 
   /** The longest wait that may begin now; 0 when nothing may wait. */

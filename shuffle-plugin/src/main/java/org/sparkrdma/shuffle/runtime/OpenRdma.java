@@ -182,8 +182,7 @@ record OpenRdma(
                 secret(env)),
         open.onLost(),
         counters,
-        System::nanoTime,
-        1);
+        System::nanoTime);
   }
 
   private static byte[] secret(SparkEnv env) {

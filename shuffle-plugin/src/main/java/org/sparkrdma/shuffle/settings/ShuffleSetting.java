@@ -157,6 +157,14 @@ public enum ShuffleSetting {
       ValueType.duration("100ms", "1d"),
       "Controls how long, at least, an unused connection stays open and unused memory stays "
           + "registered. Raise it for interactive sessions with pauses between queries."),
+  /** How patiently blocks wait. */
+  WAITS_FACTOR(
+      Scope.INTERNAL,
+      "waits.factor",
+      "1",
+      ValueType.count(1, 1_000),
+      "Controls by which factor blocks may wait longer for memory or peers before they use TCP. "
+          + "Raise it for tests on busy or emulated machines."),
   /** Connections at once. */
   CONNECTIONS_MAX(
       Scope.PUBLIC,

@@ -273,6 +273,7 @@ public final class ShuffleSettings {
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
         duration(ShuffleSetting.IDLE_TIMEOUT),
+        number(ShuffleSetting.WAITS_FACTOR),
         number(ShuffleSetting.CONNECTIONS_MAX),
         MAX_ATTEMPTS,
         packets,

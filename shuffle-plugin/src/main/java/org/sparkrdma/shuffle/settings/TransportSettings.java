@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
  * @param idleTimeout time after which an unused connection is closed, and unused memory
  *     deregistered
+ * @param waitsFactor factor of what blocks may wait in vain
  * @param maxConnections maximum number of connections in each direction
  * @param maxAttempts maximum number of connection attempts of this executor at the same time
  * @param packets how devices mark and repeat packets
@@ -28,6 +29,7 @@ public record TransportSettings(
     Duration connectTimeout,
     Duration requestTimeout,
     Duration idleTimeout,
+    int waitsFactor,
     int maxConnections,
     int maxAttempts,
     PacketSettings packets,

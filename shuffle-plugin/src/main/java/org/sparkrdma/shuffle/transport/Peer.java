@@ -20,9 +20,6 @@ final class Peer {
   /** A peer with results and without waits in vain for so long is well. */
   private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** So many faults at once use up its budget. */
-  private static final int FAULTS = 25;
-
   /** A request that waits for a connection, with its blocks from an index on. */
   private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
@@ -111,12 +108,12 @@ final class Peer {
 
   /** A fault for which nobody has waited: connections that fail at once have an end, too. */
   void onFault(long nowNs) {
-    waits.penalize(waits.capacityNs() / FAULTS, nowNs);
+    waits.penalize(WaitBudget.CHECK_NS, nowNs);
   }
 
   /** Its data are corrupt. */
   void onCorruptData(long nowNs) {
-    waits.penalize(waits.capacityNs(), nowNs);
+    waits.penalize(WaitBudget.PEER_NS, nowNs);
   }
 
   /** Whether its budget is spent. */
@@ -133,7 +130,7 @@ final class Peer {
 
   /** Whether an attempt to connect makes sense: fetches wait, or the last one came lately. */
   boolean isWanted(long nowNs) {
-    return hasWaiting() || nowNs - wantedNs < waits.capacityNs();
+    return hasWaiting() || nowNs - wantedNs < WaitBudget.PEER_NS;
   }
 
   /** Whether fetches wait for a connection. */

@@ -157,7 +157,7 @@ public final class RdmaTransport implements StartedTransport {
     OpenDevice on = new OpenDevice(device, domain, env.budget(), env.nanoClock());
     receivePool = plan.receivePool(on);
     made.push(limit -> receivePool.close());
-    WaitBudget waits = WaitBudget.ofReader(env.patience());
+    WaitBudget waits = WaitBudget.ofReader(settings.waitsFactor());
     ReceiveMemory receiveMemory =
         new ReceiveMemory(receivePool, env.counters(), waits, settings.requestTimeout().toNanos());
     made.push(limit -> receiveMemory.closeOpenChunk());

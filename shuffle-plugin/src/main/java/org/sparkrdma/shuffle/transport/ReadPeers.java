@@ -219,7 +219,8 @@ final class ReadPeers {
     long nowNs = context.connections().nowNs();
     if (!peer.isQuarantined(nowNs)) {
       peer.onCorruptData(nowNs);
-      attempts.onFault(peer, FallbackReason.CORRUPT, "data differs from TCP's", true);
+      boolean quarantined = peer.isQuarantined(nowNs);
+      attempts.onFault(peer, FallbackReason.CORRUPT, "data differs from TCP's", quarantined);
     }
   }
 

@@ -24,7 +24,6 @@ import org.sparkrdma.verbs.Device;
  * @param onLost receives the reason when RDMA is lost, possibly more than once; any thread, which
  *     must not close the transport
  * @param nanoClock as {@link System#nanoTime}
- * @param patience as that of {@link org.sparkrdma.shuffle.fetch.WaitBudget#ofReader}
  */
 public record TransportEnvironment(
     Device device,
@@ -35,5 +34,4 @@ public record TransportEnvironment(
     Function<List<ListenerAddress>, Identity> identity,
     Consumer<String> onLost,
     ShuffleCounters counters,
-    LongSupplier nanoClock,
-    int patience) {}
+    LongSupplier nanoClock) {}

@@ -248,6 +248,9 @@ final class TestExecutor implements AutoCloseable {
         environment(options, token));
   }
 
+  /** A busy machine may stop any thread for a second. */
+  private static final int WAITS_FACTOR = 20;
+
   private static TransportSettings transportSettings(Options options) {
     return new TransportSettings(
         128L * options.chunkBytes,
@@ -256,6 +259,7 @@ final class TestExecutor implements AutoCloseable {
         options.connectTimeout,
         options.requestTimeout,
         options.idleTimeout,
+        WAITS_FACTOR,
         options.maxConnections,
         16,
         new PacketSettings(options.trafficClass, 17, 6),
@@ -274,9 +278,6 @@ final class TestExecutor implements AutoCloseable {
         options.idleTimeout,
         options.verify);
   }
-
-  /** A busy machine may stop any thread for a second. */
-  private static final int PATIENCE = 20;
 
   private TransportEnvironment environment(Options options, byte[] token) {
     return new TransportEnvironment(
@@ -298,8 +299,7 @@ final class TestExecutor implements AutoCloseable {
                 options.secret),
         losses::add,
         counters,
-        options.nanoClock,
-        PATIENCE);
+        options.nanoClock);
   }
 
   /** Allows a test to hold memory at close: the device then owns that memory and its domain. */

@@ -138,8 +138,7 @@ final class VirtualExecutor implements AutoCloseable {
                   throw new IllegalStateException(reason);
                 },
                 counters,
-                fabric::nowNs,
-                1),
+                fabric::nowNs),
             parameters -> {
               server = new VirtualBlockServer(parameters);
               return server.server();
