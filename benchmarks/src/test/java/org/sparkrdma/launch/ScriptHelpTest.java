@@ -15,6 +15,7 @@ import org.sparkrdma.benchmarks.jobs.CompareCommand;
 import org.sparkrdma.benchmarks.jobs.JobCommand;
 import org.sparkrdma.benchmarks.jobs.Quickstart;
 import org.sparkrdma.benchmarks.jobs.RegressCommand;
+import org.sparkrdma.benchmarks.jobs.ScarceCommand;
 import org.sparkrdma.benchmarks.transfer.TransferCommand;
 import org.sparkrdma.matrix.MatrixCommand;
 import org.sparkrdma.soak.Soak;
@@ -30,6 +31,7 @@ class ScriptHelpTest {
         Arguments.of("bench compare", CompareCommand.class, "default "),
         Arguments.of("bench groupby", JobCommand.class, "default "),
         Arguments.of("bench regress", RegressCommand.class, "default "),
+        Arguments.of("bench scarce", ScarceCommand.class, "default "),
         Arguments.of("bench transfer", TransferCommand.class, "default "),
         Arguments.of("dev/matrix", MatrixCommand.class, ""),
         Arguments.of("dev/soak", Soak.class, "default "),

@@ -88,7 +88,7 @@ public record BenchmarkReport(
         Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
         summaries.add(new Summary(mode, values, ratios));
         for (Metric metric : Metric.values()) {
-          values.put(metric, Quartiles.of(report.runs(mode), metric::of));
+          values.put(metric, Quartiles.of(report.runsOf(mode), metric::of));
           List<Double> known = report.ratios(mode, metric::of);
           if (mode != modes.get(0) && !known.isEmpty()) {
             ratios.put(metric, Quartiles.of(known, Double::doubleValue));
@@ -99,14 +99,14 @@ public record BenchmarkReport(
     }
 
     /** The runs under one shuffle, in the order of their rounds. */
-    private List<RunResult> runs(ShuffleMode mode) {
+    List<RunResult> runsOf(ShuffleMode mode) {
       return runs.stream().filter(run -> run.mode() == mode).toList();
     }
 
     /** The ratio of one value to the first shuffle in each round where that is positive. */
     List<Double> ratios(ShuffleMode mode, ToDoubleFunction<RunResult> value) {
-      List<RunResult> baseline = runs(summaries.get(0).mode());
-      List<RunResult> results = runs(mode);
+      List<RunResult> baseline = runsOf(summaries.get(0).mode());
+      List<RunResult> results = runsOf(mode);
       List<Double> ratios = new ArrayList<>();
       for (int i = 0; i < results.size(); i++) {
         double base = value.applyAsDouble(baseline.get(i));
@@ -152,13 +152,13 @@ public record BenchmarkReport(
     }
 
     private long median(Summary summary, ToLongFunction<RunResult> value) {
-      long[] sorted = runs(summary.mode()).stream().mapToLong(value).sorted().toArray();
+      long[] sorted = runsOf(summary.mode()).stream().mapToLong(value).sorted().toArray();
       return sorted[sorted.length / 2];
     }
 
     private String fallbacks(Summary summary) {
       Map<String, Long> sums = new TreeMap<>();
-      runs(summary.mode())
+      runsOf(summary.mode())
           .forEach(run -> run.fallbacks().forEach((name, n) -> sums.merge(name, n, Long::sum)));
       return sums.isEmpty()
           ? "none"
@@ -185,7 +185,7 @@ public record BenchmarkReport(
       for (Summary each : summaries) {
         table.number(
             each.mode() + " s",
-            query -> Quartiles.of(runs(each.mode()), run -> run.seconds(query)).format());
+            query -> Quartiles.of(runsOf(each.mode()), run -> run.seconds(query)).format());
       }
       for (Summary other : others()) {
         table.number(

@@ -52,7 +52,8 @@ public final class JobCommand implements Callable<Integer> {
         });
   }
 
-  private static int heapMib(int threads) {
+  /** Heap of an executor with this number of task threads, in MiB. */
+  static int heapMib(int threads) {
     return Math.max(MIN_HEAP_MIB, threads * HEAP_MIB_PER_THREAD);
   }
 
