@@ -85,6 +85,9 @@ final class BlockLoad implements Leased {
     /** Whether {@link #map} was read by this load. */
     boolean isNew;
 
+    /** Whether its files are gone or cannot be read. */
+    boolean isUnreadable;
+
     /** Where it begins, and its maximum end, from the beginning of the block. */
     long from;
 
@@ -262,9 +265,10 @@ final class BlockLoad implements Leased {
       }
       try {
         load(part);
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | LinkageError e) {
         LOG.debug("Block cannot be read; the reader uses TCP", e);
         part.outcome = Outcome.UNKNOWN;
+        part.isUnreadable = true;
       }
       context.work.onProgress(disk);
     }

@@ -64,6 +64,7 @@ public final class BlockServer implements DiskWork.Listener {
   private final Consumer<Runnable> agent;
   private final LongSupplier nanoClock;
   private final long idleNs;
+  private final long leaseNs;
   private final ServerParameters server;
   private final DiskWork.Workers workers;
   private final DiskWork work;
@@ -126,6 +127,7 @@ public final class BlockServer implements DiskWork.Listener {
     this.agent = server.agent();
     this.nanoClock = server.device().nanoClock();
     this.idleNs = settings.idle().toNanos();
+    this.leaseNs = settings.lease().toNanos();
     this.workers = workers;
     this.nextDeadlineNs = nanoClock.getAsLong();
     this.trimmedNs = nextDeadlineNs;
@@ -263,7 +265,7 @@ public final class BlockServer implements DiskWork.Listener {
   /** Decodes a LOCATE, and releases its leases; returns false when it is malformed. */
   private boolean decode(OpenLocate locate, long nowNs) {
     try {
-      Locate request = locate.decode();
+      Locate request = locate.decode(leaseNs);
       for (int i = 0; i < request.leaseCount(); i++) {
         if (!leases.release(locate.connection(), request.leaseId(i), nowNs)) {
           throw new MalformedMessageException("release of another peer's lease: lease=" + i);
@@ -321,9 +323,9 @@ public final class BlockServer implements DiskWork.Listener {
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
-    if (part.map != null && part.isNew) {
+    if (part.map != null && part.isNew && !part.isUnreadable) {
       outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
-    } else if (part.outcome == BlockLoad.Outcome.UNKNOWN) {
+    } else if (part.isUnreadable) {
       outputs.drop(part.owner, part.shuffleId, part.mapId);
     }
   }
@@ -402,7 +404,7 @@ public final class BlockServer implements DiskWork.Listener {
       planner.onShortage(nowNs);
       lackingReader = locate.reader();
     }
-    wakeAt(memoryDeadlineNs(locate));
+    wakeAt(nowNs + MEMORY_CHECK_NS);
   }
 
   private long memoryDeadlineNs(OpenLocate locate) {
@@ -412,7 +414,8 @@ public final class BlockServer implements DiskWork.Listener {
 
   /** Memory may have become free: LOCATEs that wait for it load again, the poorest reader first. */
   private void serveForMemory(long nowNs) {
-    for (int left = forMemory.size(); left > 0; left--) {
+    // One for each chunk that is free: more would only find it taken.
+    for (int left = planner.mostToLoad(forMemory.size()); left > 0; left--) {
       OpenLocate next = null;
       for (OpenLocate one : forMemory) {
         if (planner.couldLoad(one)
@@ -579,7 +582,9 @@ public final class BlockServer implements DiskWork.Listener {
   private void trimCopies(long nowNs) {
     if (nowNs - trimmedNs >= idleNs) {
       trimmedNs = nowNs;
-      memory.dropUnusedShares();
+      if (waiting.isEmpty()) {
+        memory.dropUnusedShares();
+      }
       if (memory.unusedBytes() > 0) {
         work.deregister(memory::trimUnused);
       }

@@ -27,6 +27,7 @@ final class CopyMemory {
   private final RegisteredPool pool;
   private final long servingBytes;
   private final int chunkBytes;
+  private final long regionBytes;
   private final Map<Long, Share> shares = new HashMap<>();
   private final AtomicLong heldBytes = new AtomicLong();
   private volatile long limitBytes;
@@ -59,13 +60,13 @@ final class CopyMemory {
   CopyMemory(OpenDevice device, int chunkBytes) {
     this.servingBytes = device.budget().limitBytes() - device.budget().reservedBytes();
     this.chunkBytes = chunkBytes;
-    long regionBytes = Math.min(REGION_BYTES, servingBytes / COPY_PART);
+    this.regionBytes = Math.max(chunkBytes, Math.min(REGION_BYTES, servingBytes / COPY_PART));
     this.pool =
         new RegisteredPool(
             device,
             EnumSet.of(AccessFlag.REMOTE_READ),
             chunkBytes,
-            (int) Math.max(1, regionBytes / chunkBytes),
+            (int) (regionBytes / chunkBytes),
             servingBytes);
     setWindowBytes(0);
   }
@@ -85,7 +86,17 @@ final class CopyMemory {
   /** Whether windows may hold so many bytes more without taking memory from copies. */
   boolean leavesRoomFor(long lengthBytes) {
     return windowBytes + lengthBytes <= servingBytes - servingBytes / COPY_PART
-        && windowBytes + lengthBytes + pool.registeredBytes() <= servingBytes;
+        && fitsBeside(lengthBytes);
+  }
+
+  /** Whether windows and copies together may hold so many bytes more. */
+  boolean fitsBeside(long lengthBytes) {
+    return windowBytes + lengthBytes + pool.registeredBytes() <= servingBytes;
+  }
+
+  /** Chunks that could be taken now. */
+  long freeChunks() {
+    return pool.availableBytes() / chunkBytes;
   }
 
   /** The share of a reader. */
@@ -115,19 +126,34 @@ final class CopyMemory {
    * @return null when there is none now, or the reader holds its share
    */
   RegisteredChunk tryTake(Share share) {
-    RegisteredChunk chunk = mayHold(share) ? pool.tryTake().orElse(null) : null;
-    if (chunk != null) {
-      share.bytes.addAndGet(chunkBytes);
-      heldBytes.addAndGet(chunkBytes);
+    if (!tryCount(share)) {
+      return null;
+    }
+    RegisteredChunk chunk = pool.tryTake().orElse(null);
+    if (chunk == null) {
+      count(share, -chunkBytes);
     }
     return chunk;
   }
 
+  /** Counts a chunk for a reader, if it may hold one more. Any thread. */
+  private synchronized boolean tryCount(Share share) {
+    boolean may = mayHold(share);
+    if (may) {
+      count(share, chunkBytes);
+    }
+    return may;
+  }
+
+  private void count(Share share, int lengthBytes) {
+    share.bytes.addAndGet(lengthBytes);
+    heldBytes.addAndGet(lengthBytes);
+  }
+
   /** Returns a chunk. */
   void release(RegisteredChunk chunk, Share share) {
-    share.bytes.addAndGet(-chunkBytes);
-    heldBytes.addAndGet(-chunkBytes);
     chunk.release();
+    count(share, -chunkBytes);
   }
 
   /** Deregisters regions that nobody has used since the last call; not on the agent. */
@@ -147,7 +173,7 @@ final class CopyMemory {
 
   /** Deregisters regions of which nothing holds a chunk, of so many bytes; not on the agent. */
   void closeUnused(long lengthBytes) {
-    pool.trimFree((int) Math.min(Integer.MAX_VALUE, lengthBytes / chunkBytes + 1));
+    pool.trimFree((int) Math.min(Integer.MAX_VALUE, lengthBytes / regionBytes + 1));
   }
 
   /** After the end of all other use. */

@@ -157,6 +157,8 @@ final class DiskWork {
             window.load();
           } catch (IOException | VerbsException | RuntimeException e) {
             failure = e;
+          } catch (LinkageError e) {
+            failure = new IOException(e);
           }
           Exception result = failure;
           agent.accept(() -> listener.onRegistered(window, result));

@@ -136,7 +136,7 @@ public final class FileProbe {
       } finally {
         Files.deleteIfExists(file);
       }
-    } catch (IOException | VerbsException e) {
+    } catch (IOException | VerbsException | RuntimeException e) {
       LOG.debug("Costs of a registration cannot be measured: directory={}", directory, e);
       return null;
     } finally {

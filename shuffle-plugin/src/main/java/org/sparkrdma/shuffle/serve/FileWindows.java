@@ -133,7 +133,7 @@ final class FileWindows {
       return window;
     }
     long lengthBytes = lengthOf(entry, index);
-    boolean fits = windows < maxWindows && pinnedBytes + lengthBytes <= copies.servingBytes();
+    boolean fits = windows < maxWindows && copies.fitsBeside(lengthBytes);
     window = !pinned || fits ? tryRegister(entry, index) : null;
     if (window == null && work.closingBytes() < lengthBytes) {
       evict(lengthBytes);
@@ -162,10 +162,11 @@ final class FileWindows {
     if (!price.pays(blocks, lengthBytes)) {
       return;
     }
-    while ((windows >= maxWindows || !copies.leavesRoomFor(lengthBytes))
+    if ((windows >= maxWindows || !copies.leavesRoomFor(lengthBytes))
+        && work.closingBytes() < lengthBytes
         && oldest != null
         && nowNs - oldest.idleSinceNs() >= RECENT_NS) {
-      // Closed windows leave room for a later one.
+      // Its memory is free for a later one when it is closed.
       evictOldest();
     }
     if (windows < maxWindows && (!pinned || copies.leavesRoomFor(lengthBytes))) {
@@ -176,8 +177,11 @@ final class FileWindows {
   private FileWindow tryRegister(IndexCache.Entry entry, int index) {
     long start = (long) index << shift;
     int lengthBytes = (int) lengthOf(entry, index);
+    if (windows >= maxWindows) {
+      return null;
+    }
     PinnedBudget.Grant grant = pinned ? device.budget().tryGrant(lengthBytes).orElse(null) : null;
-    if (windows >= maxWindows || (pinned && grant == null)) {
+    if (pinned && grant == null) {
       return null;
     }
     FileWindow window = new FileWindow(this, entry, index, start, lengthBytes, grant);

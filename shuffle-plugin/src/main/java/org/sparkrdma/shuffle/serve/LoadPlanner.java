@@ -120,6 +120,11 @@ final class LoadPlanner {
     return !waitsForWindows && !(isShort && nowNs - shortNs < SHORTAGE_NS);
   }
 
+  /** How many of so many LOCATEs that lack memory may find some now. */
+  int mostToLoad(int count) {
+    return waitsForWindows ? count : (int) Math.min(count, memory.freeChunks());
+  }
+
   /** Whether there may be memory now for a LOCATE that lacked some. */
   boolean couldLoad(OpenLocate locate) {
     return waitsForWindows || memory.couldTake(locate.share());

@@ -149,10 +149,14 @@ public abstract class OpenLocate {
     return answer;
   }
 
-  /** Decodes the message, which must be done first. */
-  final Locate decode() {
+  /**
+   * Decodes the message, which must be done first.
+   *
+   * @param maxWaitNs whatever time-out the message has
+   */
+  final Locate decode(long maxWaitNs) {
     request = Locate.decode(message);
-    deadlineNs = arrivedNs + request.timeoutMs() * NS_PER_MS / 2;
+    deadlineNs = arrivedNs + Math.min(maxWaitNs, request.timeoutMs() * NS_PER_MS) / 2;
     return request;
   }
 
@@ -276,6 +280,7 @@ public abstract class OpenLocate {
   final void retry() {
     state = State.LOADING;
     plannedBytes = 0;
+    lacksMemory = false;
     for (Block block : blocks) {
       if (block != null) {
         block.lacksMemory = false;
@@ -296,8 +301,10 @@ public abstract class OpenLocate {
 
   /** Begins to write the answer, perhaps for the second time. */
   final void beginAnswer() {
-    earlierLease = lease;
-    lease = new Leases.Lease(connection);
+    if (lease == null || !lease.isEmpty()) {
+      earlierLease = lease;
+      lease = new Leases.Lease(connection);
+    }
   }
 
   /**

@@ -494,6 +494,7 @@ class BlockServerTest {
   @Test
   void shouldServeALocateThatWaitsWhenOthersHaveReturnedTheMemory() throws Exception {
     start(ServeSettings.Mode.COPY, WINDOW);
+    pass(Duration.ZERO);
     write(1, 1, CHUNK);
     PinnedBudget.Grant others = budget.tryGrant(WINDOW).orElseThrow();
     Call call = served(1, Wanted.of(1, 1, 0));
@@ -618,6 +619,88 @@ class BlockServerTest {
       runCommands();
       assertThat(budget.couldGrant((long) i * WINDOW, 0)).isTrue();
     }
+  }
+
+  @Test
+  void shouldReturnWindowsOfALocateThatEndsWithNothing() throws Exception {
+    Path second = secondDisk();
+    start(ServeSettings.Mode.WINDOW, 1 << 20);
+    write(1, 1, 100);
+    outputs.writeIn(second, 2, 1, new Random(2), 200);
+    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    // The second disk does nothing.
+    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
+    server.unregisterShuffle(1);
+    runCommands();
+    pass(Duration.ofMillis(TIMEOUT_MS / 2));
+    assertThat(call.kinds).containsOnly(Kind.OVERLOADED);
+    work();
+    assertThat(windowCount()).isZero();
+  }
+
+  @Test
+  void shouldAnswerALocateThatWaitsWhenOthersHaveRegisteredItsWindow() throws Exception {
+    start(ServeSettings.Mode.WINDOW, 2 * WINDOW);
+    write(1, 1, WINDOW);
+    PinnedBudget.Grant others = budget.tryGrant(2 * WINDOW).orElseThrow();
+    Call first = served(1, Wanted.of(1, 1, 0));
+    others.close();
+    Call second = served(2, Wanted.of(1, 1, 0));
+    server.release(2, second.leaseId);
+    work();
+    assertThat(first.kinds).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldEvictOneWindowForANewOne() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW);
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    assertThat(windowCount()).isEqualTo(3);
+    pass(Duration.ofSeconds(5));
+    write(1, 4, lengths(16, CHUNK));
+    server.release(1, served(1, Wanted.of(1, 4, 0)).leaseId);
+    assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldKeepAnIndexWhateverAPeerAsksOfIt() throws Exception {
+    start(ServeSettings.Mode.COPY, 1 << 20);
+    write(1, 1, 3 * CHUNK);
+    served(1, Wanted.of(1, 1, 0));
+    assertThat(served(2, new Wanted(1, 1, 0, 1, 1, true)).kinds).containsExactly(Kind.UNKNOWN);
+    served(1, Wanted.of(1, 1, 0));
+    assertThat(outputs.opened()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldWakeAsManyLocatesAsThereIsMemoryFor() throws Exception {
+    start(ServeSettings.Mode.COPY, 4 * CHUNK);
+    write(1, 1, lengths(80, CHUNK));
+    Call held = served(1, Wanted.of(1, 1, 0));
+    for (int reader = 2; reader <= 4; reader++) {
+      served(reader, Wanted.of(1, 1, reader));
+    }
+    for (int reader = 5; reader < 64; reader++) {
+      served(reader, Wanted.of(1, 1, reader));
+    }
+    server.release(1, held.leaseId);
+    assertThat(workers.waiting(0)).isEqualTo(1);
+    work();
+  }
+
+  @Test
+  void shouldCountAChunkForItsReaderBeforeItIsTaken() throws Exception {
+    start(ServeSettings.Mode.COPY, 2 * CHUNK);
+    write(1, 1, lengths(2, CHUNK));
+    locate(1, Wanted.of(1, 1, 0));
+    locate(1, Wanted.of(1, 1, 1));
+    domain.onNextRegistration(() -> workers.runOne(0));
+    workers.runOne(0);
+    assertThat(budget.pinnedBytes()).isEqualTo(CHUNK);
+    work();
   }
 
   // Cold and many map outputs.
