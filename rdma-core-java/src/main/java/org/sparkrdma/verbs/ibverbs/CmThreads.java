@@ -111,7 +111,9 @@ final class CmThreads {
     atEnd = last;
     calls.shutdown();
     try {
-      var unused = calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
+      if (!calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS)) {
+        LOG.debug("A call has not returned yet: thread={}", name);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
