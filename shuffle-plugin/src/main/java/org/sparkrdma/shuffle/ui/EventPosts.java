@@ -44,6 +44,8 @@ final class EventPosts {
       event.ifPresent(all -> nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(all)));
     } else if (nowMs >= nextTotalsMs) {
       event = figures.takeTotals(nowMs);
+      // Also without a change: they are summed over all executors.
+      nextTotalsMs = nowMs + MIN_INTERVAL_MS;
     }
     if (event.isPresent()) {
       nextTotalsMs = nowMs + MIN_INTERVAL_MS;
