@@ -36,6 +36,9 @@ final class Peer {
   /** Whether a fetch has waited in vain for the attempt, which goes on: others use TCP. */
   private boolean waitedInVain;
 
+  /** The shortest wait that makes sense now, where that is longer than for other peers. */
+  private long neededNs;
+
   private boolean hadResult;
   private long resultNs;
   private boolean hadVainWait;
@@ -69,11 +72,15 @@ final class Peer {
 
   /** The longest wait for it that may begin now; 0 when its blocks use TCP. */
   long limitNs(long nowNs) {
+    if (isQuarantined(nowNs)) {
+      return 0;
+    }
     long limitNs = waits.limitNs(nowNs);
-    // Others have spent what all peers have: one that answers is read from all the same.
-    return limitNs == 0 && isWell(nowNs)
-        ? Math.min(WaitBudget.CHECK_NS, waits.ownLimitNs(nowNs))
-        : limitNs;
+    if (limitNs < Math.max(1, neededNs)) {
+      // Others have spent what all peers have: one that answers is read from all the same.
+      return isWell(nowNs) ? WaitBudget.CHECK_NS : 0;
+    }
+    return limitNs;
   }
 
   private boolean isWell(long nowNs) {
@@ -103,6 +110,7 @@ final class Peer {
   void onResult(long nowNs) {
     hadResult = true;
     resultNs = nowNs;
+    neededNs = 0;
     waits.onResult(nowNs);
   }
 
@@ -116,9 +124,19 @@ final class Peer {
     waits.penalize(WaitBudget.PEER_NS, nowNs);
   }
 
+  /**
+   * What was waited for in vain has come after this time. Where a longer wait would have had it, a
+   * shorter one would be in vain again, and spend what is earned for the longer one.
+   */
+  void onLateResult(long afterNs) {
+    if (afterNs < waits.capacityNs()) {
+      neededNs = Math.min(waits.capacityNs(), afterNs + afterNs / 4);
+    }
+  }
+
   /** Whether its budget is spent. */
   boolean isQuarantined(long nowNs) {
-    return waits.ownLimitNs(nowNs) == 0;
+    return waits.ownLimitNs(nowNs) < Math.max(1, neededNs);
   }
 
   // Fetches that wait for a connection.

@@ -45,6 +45,9 @@ final class ReadConnection extends RdmaConnection {
 
   private long suspectNs;
 
+  /** Begin of the wait after which it was suspect. */
+  private long waitedSinceNs;
+
   ReadConnection(
       ConnectionResources context, ReadPeers peers, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
@@ -209,6 +212,7 @@ final class ReadConnection extends RdmaConnection {
     if (suspect && !isWaitedFor(nowNs)) {
       // All that was begun has ended.
       suspect = false;
+      peer.onLateResult(nowNs - waitedSinceNs);
       limitNs = peer.limitNs(nowNs);
     }
   }
@@ -243,6 +247,7 @@ final class ReadConnection extends RdmaConnection {
     if (open && !suspect && peer.isOver(sinceNs, nowNs)) {
       suspect = true;
       suspectNs = nowNs;
+      waitedSinceNs = sinceNs;
       peers.onSuspect(this, sinceNs, nowNs);
     }
     if (suspect && !hasEnded()) {

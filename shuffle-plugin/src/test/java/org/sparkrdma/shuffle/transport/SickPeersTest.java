@@ -249,6 +249,26 @@ class SickPeersTest {
     assertThat(open.failures()).containsOnlyKeys(FallbackReason.LOST_PEER);
   }
 
+  /**
+   * With a congested network, for example: each wait is longer than the shortest that may begin.
+   */
+  @Test
+  void shouldReadAgainFromASlowPeerThatHungOnce() throws Exception {
+    List<VirtualExecutor> slow = servers(1);
+    fabric.delayReads(from -> 300 * MS);
+    VirtualTask task = new VirtualTask(fabric, reader, slow, 1, 10 * MS);
+    fabric.run(20 * SECOND);
+    assertThat(task.read()).isEqualTo(task.answered());
+    fabric.delayReads(from -> 2_000 * MS);
+    fabric.run(3 * SECOND);
+    assertThat(task.failures()).containsKey(FallbackReason.SLOW_PEER);
+    fabric.delayReads(from -> 300 * MS);
+    fabric.run(60 * SECOND);
+    int readBefore = task.read();
+    runUntil(task, 30 * SECOND);
+    assertThat(task.read() - readBefore).as("of 97 that fit").isGreaterThan(80);
+  }
+
   /** Faults of all kinds come and go, of several peers at once. */
   @Test
   void shouldLoseLittleWhateverThePatternOfFaults() throws Exception {
