@@ -72,15 +72,18 @@ public final class WaitBudget {
   /**
    * Of all that an executor's tasks wait for.
    *
-   * @param factor of all capacities: the setting {@code waits.factor}
+   * @param factor of the capacities: the setting {@code waits.factor}
    */
   public static WaitBudget ofReader(int factor) {
     return new WaitBudget(1_500, 0, true, null, factor);
   }
 
-  /** Of receive memory: tasks free it in milliseconds, or not at all. */
+  /**
+   * Of receive memory: tasks free it in milliseconds, or not at all; on a busy machine within a
+   * second.
+   */
   static WaitBudget ofMemory(WaitBudget reader) {
-    return new WaitBudget(250, 1, reader);
+    return new WaitBudget(250, 1, true, reader, Math.min(4, reader.factor));
   }
 
   /** Of all peers: a rack costs as much as two of them. */
