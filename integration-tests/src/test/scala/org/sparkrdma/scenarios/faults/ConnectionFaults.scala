@@ -8,7 +8,8 @@ import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Faults while two executors connect. */
 private[faults] object ConnectionFaults {
-  private val Quarantined = Set("quarantined")
+  // An attempt goes on beside TCP.
+  private val Quarantined = Set("quarantined", "slow-peer")
   private val Failed = Seq(Claim.byTcp("connect-failed"))
 
   val all: Seq[FaultPoint] = seeded(
