@@ -112,7 +112,7 @@ final class FileWindows {
 
   /** Offset of the end of the window with a byte of a file. */
   long endOf(long fileOffset) {
-    return (fileOffset >>> shift) + 1 << shift;
+    return ((fileOffset >>> shift) + 1) << shift;
   }
 
   /** Whether files of a map output may be registered at all. */

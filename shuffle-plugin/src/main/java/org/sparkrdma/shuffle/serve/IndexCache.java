@@ -147,7 +147,7 @@ final class IndexCache {
    * @param loadedIn generation in which its load began
    */
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
-    long cost = ENTRY_PARTITIONS + map.partitions();
+    long cost = (long) ENTRY_PARTITIONS + map.partitions();
     if (!map.isWhole() || loadedIn != generation || cost > MAX_PARTITIONS) {
       return;
     }
@@ -174,7 +174,7 @@ final class IndexCache {
   }
 
   private void remove(Entry entry) {
-    partitions -= ENTRY_PARTITIONS + entry.map.partitions();
+    partitions -= (long) ENTRY_PARTITIONS + entry.map.partitions();
     entry.removed = true;
     for (FileWindow window : entry.windows) {
       if (window != null && window.isIdle()) {

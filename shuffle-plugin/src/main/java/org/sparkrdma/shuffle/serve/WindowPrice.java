@@ -37,13 +37,13 @@ final class WindowPrice {
     /** From the costs of a short and a long range. */
     static Cost of(long shortBytes, long shortNs, long longBytes, long longNs) {
       double pageNs =
-          Math.max(0, longNs - shortNs) / (double) ((longBytes - shortBytes) / PAGE_BYTES);
+          (double) Math.max(0, longNs - shortNs) / (longBytes - shortBytes) * PAGE_BYTES;
       double callNs = Math.max(0, shortNs - pageNs * shortBytes / PAGE_BYTES);
       return new Cost(callNs, pageNs);
     }
 
-    double of(double calls, double bytes) {
-      return calls * callNs + bytes / PAGE_BYTES * pageNs;
+    double of(double calls, long bytes) {
+      return calls * callNs + (double) bytes / PAGE_BYTES * pageNs;
     }
 
     private void learn(int calls, long bytes, long ns) {
