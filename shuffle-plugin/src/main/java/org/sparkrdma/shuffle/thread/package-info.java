@@ -13,7 +13,7 @@
  * <td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close}</td></tr>
  * <tr><td>rdma-agent</td><td>{@link org.sparkrdma.shuffle.transport.RdmaTransport}</td>
  * <td>its close, by the control thread</td></tr>
- * <tr><td>rdma-disk-D-N, rdma-dereg-N</td><td>{@link org.sparkrdma.shuffle.serve.DiskThreads}</td>
+ * <tr><td>rdma-disk-D-N, rdma-window-D-1, rdma-dereg-N</td><td>{@link org.sparkrdma.shuffle.serve.DiskThreads}</td>
  * <td>{@link org.sparkrdma.shuffle.serve.BlockServer#close}, by the transport's close</td></tr>
  * <tr><td>rdma-tcp-N</td><td>{@link org.sparkrdma.shuffle.fetch.FallbackThreads}</td>
  * <td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close}</td></tr>
