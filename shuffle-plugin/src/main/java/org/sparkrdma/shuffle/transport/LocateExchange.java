@@ -61,6 +61,9 @@ final class LocateExchange {
   private int leaseCount;
   private long releaseDueNs;
 
+  /** The lease of the last answer that was cut for lack of room, until its READs are done; or 0. */
+  private long cutLease;
+
   /** The RELEASE that awaits its answer; null without. */
   private OutMessage release;
 
@@ -108,7 +111,7 @@ final class LocateExchange {
       return 0;
     }
     try {
-      OutMessage message = nextMessage();
+      OutMessage message = messageForLocate();
       if (message == null) {
         return 0;
       }
@@ -140,7 +143,7 @@ final class LocateExchange {
     }
     sends.lock();
     try {
-      OutMessage message = nextMessage();
+      OutMessage message = messageForLocate();
       while (message != null && !wanted.isEmpty()) {
         // A LOCATE has one owner.
         int owner = wanted.peek().owner();
@@ -150,12 +153,17 @@ final class LocateExchange {
           blocks[count++] = wanted.poll();
         }
         send(message, Arrays.copyOf(blocks, count), owner, nowNs);
-        message = nextMessage();
+        message = messageForLocate();
       }
     } finally {
       sends.unlock();
     }
     context.connections().expectCompletion(nowNs);
+  }
+
+  /** A LOCATE may wait for the memory of a lease: it leaves a message to release that. */
+  private OutMessage messageForLocate() {
+    return cutLease == 0 || (messages[0].isFree() && messages[1].isFree()) ? nextMessage() : null;
   }
 
   private OutMessage nextMessage() {
@@ -289,12 +297,26 @@ final class LocateExchange {
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
     boolean full =
         roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
+    boolean cut = false;
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
         asked[i].expectReads(batch);
+        cut = true;
       } else if (asked[i].state() == BlockRead.State.LOCATING) {
         askForRest(asked[i], nowNs);
       }
+    }
+    if (cut) {
+      setCutLease(located.leaseId());
+    }
+  }
+
+  private void setCutLease(long lease) {
+    sends.lock();
+    try {
+      cutLease = lease;
+    } finally {
+      sends.unlock();
     }
   }
 
@@ -411,6 +433,7 @@ final class LocateExchange {
         context.connections().addReleasing(connection);
       }
       leases[leaseCount++] = lease;
+      cutLease = lease == cutLease ? 0 : cutLease;
     } finally {
       sends.unlock();
     }

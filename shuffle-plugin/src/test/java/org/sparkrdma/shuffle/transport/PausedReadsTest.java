@@ -399,6 +399,35 @@ class PausedReadsTest {
     }
   }
 
+  /**
+   * The server lacks memory, which only a release gives back: it answers nothing more until then.
+   */
+  @Test
+  void shouldReleaseTheLeaseOfAnAnswerThatIsCutAlsoWhereMoreBlocksAreWanted() throws Exception {
+    start(1, BLOCK_BYTES);
+    int[] answers = {0};
+    List<Long> releasedNs = new ArrayList<>();
+    fabric.delayMessages(
+        (from, type) -> type == Messages.LOCATED && answers[0]++ > 0 ? 400 * MS : 0);
+    fabric.changeMessages(
+        message -> {
+          ByteBuffer bytes = ByteBuffer.wrap(message);
+          boolean locate = Messages.type(bytes) == Messages.LOCATE;
+          if (Messages.type(bytes) == Messages.RELEASE
+              || (locate && Locate.releasedLeases(bytes) > 0)) {
+            releasedNs.add(fabric.nowNs());
+          }
+          return answers[0] == 1 ? half(message, null) : message;
+        });
+    fabric.delayReads(from -> 5 * MS);
+    // More than two LOCATEs name.
+    fetch(executor(1), 300);
+    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+    long readNs = fabric.nowNs() + 5 * MS;
+    assertThat(fabric.runUntil(() -> !releasedNs.isEmpty(), LIMIT_NS)).isTrue();
+    assertThat(releasedNs.get(0) - readNs).isBetween(0L, 10 * MS);
+  }
+
   /** Only the destruction of a queue pair ends its READs. */
   @Test
   void shouldAnswerBlocksThatAreReadOrWaitForMemoryAtOnceAndKeepWhatReadsMayWrite()
