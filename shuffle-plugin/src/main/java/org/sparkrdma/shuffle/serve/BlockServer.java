@@ -367,7 +367,7 @@ public final class BlockServer implements DiskWork.Listener {
       if (locate.is(OpenLocate.State.LOADING)) {
         if (window.isReady()) {
           locate.setHasResults();
-        } else {
+        } else if (locate.loading() == 0) {
           planner.loadAll(locate, nowNs);
         }
         goOn(locate);

@@ -37,6 +37,8 @@ final class FileWindow implements Leased, DiskWork.Memory {
   /** Null when it pages on demand. */
   private final PinnedBudget.Grant grant;
 
+  private final long beganNs;
+
   /** LOCATEs that wait until it has loaded. */
   private final List<OpenLocate> waiters = new ArrayList<>(0);
 
@@ -65,13 +67,15 @@ final class FileWindow implements Leased, DiskWork.Memory {
       int index,
       long offset,
       int lengthBytes,
-      PinnedBudget.Grant grant) {
+      PinnedBudget.Grant grant,
+      long beganNs) {
     this.windows = windows;
     this.entry = entry;
     this.index = index;
     this.offset = offset;
     this.lengthBytes = lengthBytes;
     this.grant = grant;
+    this.beganNs = beganNs;
   }
 
   IndexCache.Entry entry() {
@@ -82,8 +86,9 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return index;
   }
 
-  boolean isLoading() {
-    return state == State.LOADING;
+  /** Whether it loads, and has begun at a time or later. */
+  boolean isLoadingSince(long timeNs) {
+    return state == State.LOADING && beganNs - timeNs >= 0;
   }
 
   boolean isIdle() {

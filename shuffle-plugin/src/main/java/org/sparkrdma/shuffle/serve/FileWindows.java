@@ -35,6 +35,9 @@ final class FileWindows {
   /** A window that was used since does not end for another one. */
   private static final long RECENT_NS = Duration.ofSeconds(5).toNanos();
 
+  /** A window that loads for longer is not waited for in place of a copy. */
+  private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
+
   /** Gets a window that has loaded, or could not be registered. */
   interface LoadListener {
     void onWindow(FileWindow window);
@@ -174,6 +177,28 @@ final class FileWindows {
     }
   }
 
+  /**
+   * The window with a byte of a file, to be waited for in place of a copy: it loads, and the bytes
+   * of one block alone are worth its price, as those of a long block are where a registration costs
+   * less than a copy.
+   *
+   * @param blockBytes that the block has in the window
+   * @return null to copy them
+   */
+  FileWindow insteadOfCopy(IndexCache.Entry entry, long fileOffset, long blockBytes, long nowNs) {
+    int index = (int) (fileOffset >>> shift);
+    WindowPrice price = prices[entry.disk()];
+    long lengthBytes = lengthOf(entry, index);
+    if (price == null || !mayRegister(entry, nowNs) || !price.paysAlone(blockBytes, lengthBytes)) {
+      return null;
+    }
+    FileWindow window = entry.window(index);
+    if (window == null && windows < maxWindows && copies.leavesRoomFor(lengthBytes)) {
+      window = tryRegister(entry, index);
+    }
+    return window != null && window.isLoadingSince(nowNs - HANGING_NS) ? window : null;
+  }
+
   private FileWindow tryRegister(IndexCache.Entry entry, int index) {
     long start = (long) index << shift;
     int lengthBytes = (int) lengthOf(entry, index);
@@ -184,7 +209,7 @@ final class FileWindows {
     if (pinned && grant == null) {
       return null;
     }
-    FileWindow window = new FileWindow(this, entry, index, start, lengthBytes, grant);
+    FileWindow window = new FileWindow(this, entry, index, start, lengthBytes, grant, nowNs());
     entry.setWindow(index, window);
     entry.addBusyWindows(1);
     addWindow(1, window.pinnedBytes());

@@ -220,6 +220,17 @@ final class LoadPlanner {
             return;
           }
         } else if (copies || !mayUseWindows) {
+          FileWindow window =
+              mayUseWindows && mayOffer(nowNs)
+                  ? windows.insteadOfCopy(entry, at, next - at, nowNs)
+                  : null;
+          if (window != null) {
+            window.addWaiter(locate);
+            locate.onBegun();
+            locate.addPlanned(next - at);
+            at = next;
+            continue;
+          }
           if (mayUseWindows && mayOffer(nowNs)) {
             windows.offer(entry, at, partitions, nowNs);
           }

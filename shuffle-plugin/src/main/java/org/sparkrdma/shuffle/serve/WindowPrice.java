@@ -74,6 +74,17 @@ final class WindowPrice {
     return copy.of(blocks, lengthBytes) > MARGIN * price;
   }
 
+  /**
+   * Whether a window costs less than the copy of one block's bytes in it, though no other is read.
+   *
+   * @param blockBytes of the block
+   * @param lengthBytes of the window
+   */
+  boolean paysAlone(long blockBytes, long lengthBytes) {
+    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
+    return copy.of(1, blockBytes) > MARGIN * price;
+  }
+
   /** A window was registered in so much time. */
   void onRegistered(long lengthBytes, long ns) {
     registration.learn(1, lengthBytes, ns);

@@ -11,6 +11,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** Connections of executors: used in both directions, refused, idle, or without room. */
 class TransportConnectionsTest extends TransportFixture {
@@ -20,8 +21,9 @@ class TransportConnectionsTest extends TransportFixture {
 
   @BeforeEach
   void startBoth() throws Exception {
-    reader = start(1);
-    server = start(2);
+    // Windows have a price, whose measurement takes memory for some milliseconds.
+    reader = start(new TestExecutor.Options(1).mode(ServeSettings.Mode.COPY));
+    server = start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
     server.outputs().write(1, random, 1000);
   }
 
