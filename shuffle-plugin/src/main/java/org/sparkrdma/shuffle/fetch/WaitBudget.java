@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * How long may be waited for something that perhaps never comes, while TCP would do. The clock
  * alone earns time, and waits in vain spend it. Waits at the same time spend it once; waits that
- * end with a result are free, and earn nothing. So in any time T, waits in vain cost at most the
- * capacity and T / 50, whatever the pattern of a fault. A budget may have a parent, which all waits
- * of its children spend, too.
+ * end with a result are free as far as they are usual, and earn nothing. So in any time T, waits in
+ * vain cost at most the capacity and T / 50, whatever the pattern of a fault. A budget may have a
+ * parent, which all waits of its children spend, too.
  *
  * <p>Each of an executor's tasks waits for memory and for peers, so these budgets have one parent
  * ({@link #ofReader}). The constants of all of them are here. Confined to one thread, for an
@@ -20,6 +20,9 @@ public final class WaitBudget {
 
   /** What a peer may cost, with a factor of 1. */
   public static final long PEER_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** A wait for a peer that has a result is free for so long, with a factor of 1. */
+  private static final long FREE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** Part of the time that is earned. */
   private static final int PART = 50;
@@ -152,6 +155,20 @@ public final class WaitBudget {
    * @return the part of it that no other wait had spent
    */
   public long inVain(long sinceNs, long nowNs) {
+    return spend(sinceNs, nowNs, 1);
+  }
+
+  /** How long a wait may take that has a result and is free. */
+  public long freeNs() {
+    return factor * FREE_NS;
+  }
+
+  /** A wait has ended with what it waited for: what was not free is spent. */
+  public void onSlowResult(long sinceNs, long nowNs) {
+    spend(sinceNs + freeNs(), nowNs, 0);
+  }
+
+  private long spend(long sinceNs, long nowNs, int vain) {
     earn(nowNs);
     long costNs = costNs(sinceNs, nowNs);
     if (costNs > 0) {
@@ -159,15 +176,15 @@ public final class WaitBudget {
       spentFromNs = apart || spentFromNs - sinceNs > 0 ? sinceNs : spentFromNs;
       spentToNs = nowNs;
       leftNs = Math.max(-CHECK_NS, leftNs - costNs);
-      fruitless++;
+      fruitless += vain;
     }
     if (parent != null) {
-      parent.inVain(sinceNs, nowNs);
+      parent.spend(sinceNs, nowNs, vain);
     }
     return Math.max(0, costNs);
   }
 
-  /** A wait has ended with what it waited for. */
+  /** Something has come that is waited for. */
   public void onResult(long nowNs) {
     if (fruitless > 0) {
       earn(nowNs);

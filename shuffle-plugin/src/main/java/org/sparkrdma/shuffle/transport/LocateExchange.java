@@ -327,6 +327,7 @@ final class LocateExchange {
   void askForRest(BlockRead block, long nowNs) {
     block.onWanted(nowNs);
     if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
+      connection.onEndlessBlock(nowNs);
       block.leaveToTcp(FallbackReason.TIMEOUT, "answers come too slowly");
     } else {
       wanted.addFirst(block);

@@ -106,6 +106,17 @@ final class Peer {
     return budget.inVain(sinceNs, nowNs);
   }
 
+  /** How long its answers and READs may take without a charge. */
+  long freeNs() {
+    return waits.freeNs();
+  }
+
+  /** An answer or READ has come after a longer wait: TCP may be faster. */
+  void onSlowResult(long sinceNs, long nowNs) {
+    waits.onSlowResult(sinceNs, nowNs);
+    needLongWait(nowNs - sinceNs);
+  }
+
   /** A READ of it is done. */
   void onResult(long nowNs) {
     hadResult = true;
@@ -125,10 +136,10 @@ final class Peer {
   }
 
   /**
-   * What was waited for in vain has come after this time. Where a longer wait would have had it, a
-   * shorter one would be in vain again, and spend what is earned for the longer one.
+   * What was waited for has come after this time. Where a longer wait has it, a shorter one would
+   * be in vain, and spend what is earned for the longer one.
    */
-  void onLateResult(long afterNs) {
+  void needLongWait(long afterNs) {
     if (afterNs < waits.capacityNs()) {
       neededNs = Math.min(waits.capacityNs(), afterNs + afterNs / 4);
     }

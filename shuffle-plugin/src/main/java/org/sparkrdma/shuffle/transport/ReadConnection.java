@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
@@ -149,6 +150,7 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
+    chargeSlowResult(nowNs);
     ReadBatch batch = exchange.takeAnswer(answer, reads, nowNs);
     postReceive(buffer);
     long askedNs = exchange.endAnswer(nowNs);
@@ -164,8 +166,9 @@ final class ReadConnection extends RdmaConnection {
   protected void onRetired(Object use, long nowNs) {
     lastUsedNs = nowNs;
     if (use instanceof ReadBatch batch) {
-      reads.onReadDone(batch, nowNs);
       peer.onResult(nowNs);
+      chargeSlowResult(nowNs);
+      reads.onReadDone(batch, nowNs);
       onProgress(nowNs);
     } else {
       exchange.onSent((OutMessage) use, nowNs);
@@ -207,12 +210,27 @@ final class ReadConnection extends RdmaConnection {
     return suspectNs;
   }
 
+  /** Before an answer or READ is taken: what was waited for it too long is no longer free. */
+  private void chargeSlowResult(long nowNs) {
+    if (!suspect && nowNs - progressNs > peer.freeNs()) {
+      long sinceNs = later(oldestNs(nowNs), progressNs);
+      if (nowNs - sinceNs > peer.freeNs()) {
+        peers.onSlowResult(this, sinceNs, nowNs);
+      }
+    }
+  }
+
+  /** A block had no end in time, however often the peer has answered. */
+  void onEndlessBlock(long nowNs) {
+    peers.onVainAnswer(this, nowNs - WaitBudget.PEER_NS, nowNs);
+  }
+
   private void onProgress(long nowNs) {
     progressNs = nowNs;
     if (suspect && !isWaitedFor(nowNs)) {
       // All that was begun has ended.
       suspect = false;
-      peer.onLateResult(nowNs - waitedSinceNs);
+      peer.needLongWait(nowNs - waitedSinceNs);
       limitNs = peer.limitNs(nowNs);
     }
   }

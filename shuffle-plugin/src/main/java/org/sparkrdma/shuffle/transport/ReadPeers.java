@@ -173,6 +173,17 @@ final class ReadPeers {
     }
   }
 
+  /** An answer or READ has come after a wait that was longer than a free one. */
+  void onSlowResult(ReadConnection connection, long sinceNs, long nowNs) {
+    Peer peer = connection.peer();
+    boolean quarantined = peer.isQuarantined(nowNs);
+    peer.onSlowResult(sinceNs, nowNs);
+    if (!quarantined && peer.isQuarantined(nowNs)) {
+      attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
+    }
+    connection.setLimit(peer.limitNs(nowNs));
+  }
+
   /** Tasks have waited for an answer or READs of a connection for so long as they may. */
   void onSuspect(ReadConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();

@@ -600,6 +600,7 @@ class HostileServerTest extends TransportFixture {
     }
     assertReasons(FallbackReason.TIMEOUT);
     assertThat(passedNs.get() - beforeNs).isLessThan(REQUEST_TIMEOUT.multipliedBy(3).toNanos());
+    assertThat(reader.count(Counter.PEER_WAITS_IN_VAIN)).isPositive();
   }
 
   @Test
