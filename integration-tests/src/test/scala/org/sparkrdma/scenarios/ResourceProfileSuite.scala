@@ -16,6 +16,7 @@ import org.apache.spark.resource.TaskResourceRequests
   */
 final class ResourceProfileSuite extends ScenarioSuite {
   private val MiB = 1L << 20
+  private val Factor = "spark.executor.memoryOverheadFactor"
 
   test("should derive the limit of pinned memory from the overhead of the executor's profile") {
     SparkCluster.runOnTwoHosts(conf(), coresEach = 2, HeldMemoryClusterManager.PREFIX) { cluster =>
@@ -28,8 +29,19 @@ final class ResourceProfileSuite extends ScenarioSuite {
     }
   }
 
-  private def profile(overhead: String): ResourceProfile = {
-    val executor = new ExecutorResourceRequests().cores(1).memory("512m").memoryOverhead(overhead)
+  test("should derive an overhead that no profile sets from the memory of the application") {
+    val factor = conf().remove("spark.executor.memoryOverhead").set(Factor, "1.0")
+    SparkCluster.runOnTwoHosts(factor, coresEach = 2, HeldMemoryClusterManager.PREFIX) { cluster =>
+      val larger = profile(new ExecutorResourceRequests().cores(1).memory("768m"))
+      val limits = ResourceProfileSuite.limits(Jobs.reduced(cluster.sc).withResources(larger))
+      assert(limits.values.toSet === Set(128 * MiB), limits)
+    }
+  }
+
+  private def profile(overhead: String): ResourceProfile =
+    profile(new ExecutorResourceRequests().cores(1).memory("512m").memoryOverhead(overhead))
+
+  private def profile(executor: ExecutorResourceRequests): ResourceProfile = {
     new ResourceProfileBuilder()
       .require(executor)
       .require(new TaskResourceRequests().cpus(1))

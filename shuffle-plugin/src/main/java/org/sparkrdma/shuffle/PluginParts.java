@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
@@ -103,6 +104,8 @@ final class PluginParts implements AutoCloseable {
     ExecutorStarts.register(conf);
     // Here, because executors receive the configuration as it is when the first of them starts.
     DirectoryName.choose(conf);
+    String memory = conf.get(SparkMemory.MEMORY, SparkMemory.DEFAULT_MEMORY);
+    conf.set(SparkMemory.APPLICATION_MEMORY, memory);
     // Executors that start from then on do not ask for it.
     missing.setEnd(reason -> conf.remove(DirectoryName.KEY));
     if (settings.mode() != ShuffleSettings.Mode.OFF) {

@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import scala.Option;
 import scala.Tuple2;
@@ -261,6 +262,14 @@ class RdmaPluginTest {
     assertThatThrownBy(() -> new PluginParts(conf, true, RdmaPlugin.class, missing))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContainingAll("required", "Spark 4.2.0", "gone");
+  }
+
+  /** Executors with a ResourceProfile do not see it otherwise. */
+  @Test
+  void shouldSendTheMemoryOfTheApplicationToExecutors() {
+    SparkConf conf = conf().set("spark.executor.memory", "3g");
+    new PluginParts(conf, true, RdmaPlugin.class, MissingLinks.onDriver());
+    assertThat(conf.get(SparkMemory.APPLICATION_MEMORY)).isEqualTo("3g");
   }
 
   /** Comet's native writer stores plain files although Spark encrypts its own. */

@@ -25,6 +25,19 @@ public record SparkMemory(
     long totalBytes,
     long cores,
     boolean besideNative) {
+  /**
+   * {@code spark.executor.memory} of the application, which the driver sends with its
+   * configuration. In an executor with a ResourceProfile, Spark replaces the setting by the
+   * profile's memory, but YARN and Kubernetes derive memoryOverhead from the application's.
+   */
+  public static final String APPLICATION_MEMORY = "spark.shuffle.rdmaExecutorMemory";
+
+  /** What Spark uses without the setting. */
+  public static final String DEFAULT_MEMORY = "1g";
+
+  /** The setting of the heap of an executor. */
+  public static final String MEMORY = "spark.executor.memory";
+
   private static final long MIB = 1L << 20;
 
   /** Plug-ins of Comet, Gluten (two names) and RAPIDS. */
@@ -49,7 +62,8 @@ public record SparkMemory(
     }
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
     double factor = Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", "0.1"));
-    long derived = Math.max(minimum, (long) (heap * factor));
+    long sizedBy = bytes(setting, APPLICATION_MEMORY, heap + "b", MIB);
+    long derived = Math.max(minimum, (long) (sizedBy * factor));
     long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
@@ -70,7 +84,7 @@ public record SparkMemory(
 
   /** The heap of an executor by {@code spark.executor.memory}. */
   public static long heapBytes(UnaryOperator<String> setting) {
-    return bytes(setting, "spark.executor.memory", "1g", MIB);
+    return bytes(setting, MEMORY, DEFAULT_MEMORY, MIB);
   }
 
   private static String or(UnaryOperator<String> setting, String key, String defaultValue) {

@@ -191,7 +191,7 @@ class RuntimeStart {
         PinnedLimit.of(
             settings.pinnedMaxBytes(),
             machine,
-            // Spark has set the resources of the executor's ResourceProfile in this configuration.
+            // With what the executor's ResourceProfile sets instead of the application's settings.
             SparkMemory.of(key -> env.conf().get(key, null)),
             engine.freeMemoryBytes());
     return OpenRdma.open(engine, choice, machine, limit, transports, onLost);

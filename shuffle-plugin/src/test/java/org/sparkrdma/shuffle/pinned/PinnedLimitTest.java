@@ -110,6 +110,21 @@ class PinnedLimitTest {
     assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
   }
 
+  /** Of a ResourceProfile with memory, which Spark sets in the executor's configuration. */
+  @ParameterizedTest
+  @CsvSource({"1g, 16g, '', 64", "20g, 2g, '', 896", "1g, 16g, 2g, 896"})
+  void shouldDeriveTheOverheadFromTheMemoryByWhichTheContainerWasSized(
+      String ofApplication, String ofProfile, String overhead, long expectedMib) {
+    SparkConf conf = new SparkConf(false);
+    conf.set("spark.master", "yarn").set("spark.executor.memory", ofProfile);
+    conf.set(SparkMemory.APPLICATION_MEMORY, ofApplication);
+    if (!overhead.isEmpty()) {
+      conf.set("spark.executor.memoryOverhead", overhead);
+    }
+    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null));
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
   /** The overhead is meant for the engine's own native memory. */
   @ParameterizedTest
   @CsvSource({
