@@ -97,6 +97,7 @@ class ArchitectureTest {
         Set.of(
             // What a peer may cost.
             "WaitBudget.PEER_NS",
+            "WaitBudget.FREE_NS",
             // Intervals of checks and ticks, and how long the agent spins or sleeps.
             "WaitBudget.CHECK_NS",
             "ReceiveMemory.CHECK_NS",

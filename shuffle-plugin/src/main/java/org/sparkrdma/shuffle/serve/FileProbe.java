@@ -35,6 +35,7 @@ public final class FileProbe {
   private static final int PROBE_BYTES = 4_096;
   private static final int MEASURED_BYTES = 1 << 20;
   private static final int TRIES = 8;
+  private static final int MIN_TRIES = 3;
 
   /** A measurement does not begin another try after this time. */
   private static final long MEASURED_NS = 20_000_000;
@@ -154,7 +155,7 @@ public final class FileProbe {
       Arrays.fill(one, Long.MAX_VALUE);
     }
     long endNs = clock.getAsLong() + MEASURED_NS;
-    for (int i = 0; i < TRIES && (i == 0 || clock.getAsLong() - endNs < 0); i++) {
+    for (int i = 0; i < TRIES && (i < MIN_TRIES || clock.getAsLong() - endNs < 0); i++) {
       for (int length = 0; length < lengths.length; length++) {
         long beganNs = clock.getAsLong();
         MemoryRegion region = device.domain().registerFile(file, 0, lengths[length], access);

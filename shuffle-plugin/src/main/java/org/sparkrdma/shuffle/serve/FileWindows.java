@@ -162,7 +162,7 @@ final class FileWindows {
     }
     long lengthBytes = lengthOf(entry, index);
     double blocks = (double) entry.blocks() / partitions * lengthBytes / entry.map().lengthBytes();
-    if (!price.pays(blocks, lengthBytes)) {
+    if (!price.pays(blocks, lengthBytes) && !price.isTrial(lengthBytes)) {
       return;
     }
     if ((windows >= maxWindows || !copies.leavesRoomFor(lengthBytes))

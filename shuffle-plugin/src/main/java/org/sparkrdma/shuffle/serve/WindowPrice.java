@@ -24,10 +24,20 @@ final class WindowPrice {
    */
   private static final double STEP = 0.03;
 
+  /** The first measurements count for more: those beside the start are of a cold JVM. */
+  private static final int FIRST = 8;
+
+  /** A first measurement that differs by more counts as so many times as much, or as little. */
+  private static final double LARGEST_RATIO = 100;
+
+  /** Copies that have cost so many times the price of a window allow one that does not pay. */
+  private static final int TRIAL_PART = 50;
+
   /** A call and what it costs for each page. */
   static final class Cost {
     private double callNs;
     private double pageNs;
+    private int measurements;
 
     Cost(double callNs, double pageNs) {
       this.callNs = callNs;
@@ -47,7 +57,17 @@ final class WindowPrice {
     }
 
     private void learn(int calls, long bytes, long ns) {
-      double factor = ns > of(calls, bytes) ? 1 + STEP : 1 - STEP;
+      if (ns <= 0) {
+        // Shorter than the clock can tell.
+        return;
+      }
+      double expectedNs = of(calls, bytes);
+      double factor = ns > expectedNs ? 1 + STEP : 1 - STEP;
+      if (measurements < FIRST && expectedNs > 0) {
+        measurements++;
+        double ratio = Math.min(LARGEST_RATIO, Math.max(1 / LARGEST_RATIO, ns / expectedNs));
+        factor = Math.pow(ratio, 1.0 / measurements);
+      }
       callNs *= factor;
       pageNs *= factor;
     }
@@ -56,6 +76,9 @@ final class WindowPrice {
   private final Cost registration;
   private final Cost deregistration;
   private final Cost copy;
+
+  /** What copies have cost since the last trial. */
+  private double copiedNs;
 
   WindowPrice(Cost registration, Cost deregistration, Cost copy) {
     this.registration = registration;
@@ -85,6 +108,17 @@ final class WindowPrice {
     return copy.of(1, blockBytes) > MARGIN * price;
   }
 
+  /**
+   * Whether a window is to be registered although it does not pay, because its price may be wrong:
+   * only registrations correct it, and without them it stays as it was measured.
+   */
+  boolean isTrial(long lengthBytes) {
+    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
+    boolean trial = copiedNs > TRIAL_PART * price;
+    copiedNs = trial ? 0 : copiedNs;
+    return trial;
+  }
+
   /** A window was registered in so much time. */
   void onRegistered(long lengthBytes, long ns) {
     registration.learn(1, lengthBytes, ns);
@@ -97,6 +131,7 @@ final class WindowPrice {
 
   /** Bytes were copied in so much time. */
   void onCopied(int reads, long lengthBytes, long ns) {
+    copiedNs += copy.of(reads, lengthBytes);
     copy.learn(reads, lengthBytes, ns);
   }
 
