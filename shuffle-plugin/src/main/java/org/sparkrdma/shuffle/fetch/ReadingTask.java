@@ -19,7 +19,7 @@ import scala.collection.Seq;
 /**
  * A reader of a task, and the map outputs that it reads: when a fetch fails, the task names the map
  * output by its index, and Spark recomputes what it names. Confined to the task's threads, but for
- * {@link #isHungry} and what it counts.
+ * {@link #isHungry} and what it counts, where the thread is named.
  */
 public final class ReadingTask {
   private static final int UNKNOWN_INDEX = -1;
@@ -32,6 +32,9 @@ public final class ReadingTask {
 
   /** Blocks that were delivered by RDMA and not opened. */
   private final AtomicInteger unopened = new AtomicInteger();
+
+  /** Blocks that were delivered by RDMA. */
+  private int delivered;
 
   private final List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> seen =
       new ArrayList<>();
@@ -83,9 +86,15 @@ public final class ReadingTask {
     return !known || unopened.get() <= 0;
   }
 
-  /** A block is delivered. Any thread. */
+  /** A block is delivered. The agent. */
   void onDelivered() {
     unopened.incrementAndGet();
+    delivered++;
+  }
+
+  /** Number of blocks that were delivered by RDMA. The agent. */
+  int delivered() {
+    return delivered;
   }
 
   /** A delivered block is opened, or released unopened; once. Any thread. */

@@ -19,10 +19,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  *
  * <p>A block is hungry when its reader has opened all that was delivered, so that a task waits for
  * it. Hungry ones are served first come, first served, except that as many bytes may pass a waiting
- * block as it needs; their waits in vain have a {@link WaitBudget}. The others are served when no
- * hungry one waits, and leave the last quarter of the pool to them: a reader that keeps what it has
- * not opened, as a join does with its second input, cannot starve another. They wait for as long as
- * a request may take; then they use TCP.
+ * block as it needs. While their reader gets nothing they wait in vain, for which there is a {@link
+ * WaitBudget}. The others are served when no hungry one waits, and leave the last quarter of the
+ * pool to them: a reader that keeps what it has not opened, as a join does with its second input,
+ * cannot starve another. All wait for as long as a request may take; then they use TCP.
  */
 public final class ReceiveMemory {
   /** Interval of checks; free memory is not signalled. */
@@ -66,8 +66,11 @@ public final class ReceiveMemory {
     final Waiter waiter;
     final long sinceNs;
 
-    /** Time since which it has been hungry. */
+    /** Time since which its reader has been hungry and got nothing. */
     long hungryNs;
+
+    /** Blocks that its reader had got then. */
+    int delivered;
 
     /** Bytes of others that may still get memory before it. */
     long passBytes;
@@ -76,7 +79,15 @@ public final class ReceiveMemory {
       this.waiter = waiter;
       this.sinceNs = nowNs;
       this.hungryNs = nowNs;
+      this.delivered = waiter.reader().delivered();
       this.passBytes = waiter.blockBytes();
+    }
+
+    /** Waits of a reader that has blocks to open, or gets some, are not in vain. */
+    void onReader(boolean hungry, long nowNs) {
+      int now = waiter.reader().delivered();
+      hungryNs = hungry && now == delivered ? hungryNs : nowNs;
+      delivered = now;
     }
   }
 
@@ -84,7 +95,7 @@ public final class ReceiveMemory {
    * Takes chunks of the pool, which its creator closes.
    *
    * @param reader budget of all that tasks wait for
-   * @param patientNs the longest wait of a block for which no task waits
+   * @param patientNs the longest wait of a block, also of one for which no task waits
    */
   public ReceiveMemory(
       RegisteredPool pool, ShuffleCounters counters, WaitBudget reader, long patientNs) {
@@ -221,7 +232,7 @@ public final class ReceiveMemory {
     for (Iterator<Wait> all = waiting.iterator(); all.hasNext(); ) {
       Wait wait = all.next();
       boolean hungry = wait.waiter.reader().isHungry();
-      wait.hungryNs = hungry ? wait.hungryNs : nowNs;
+      wait.onReader(hungry, nowNs);
       boolean may = wait.waiter.mayTake();
       FetchedBlock memory = may ? tryTake(wait, hungry, patientBlocked) : null;
       if (memory == null && may && !closed) {
@@ -259,8 +270,9 @@ public final class ReceiveMemory {
   }
 
   private boolean isOver(Wait wait, boolean hungry, long nowNs) {
-    if (!hungry) {
-      return nowNs - wait.sinceNs > patientNs;
+    boolean late = nowNs - wait.sinceNs > patientNs;
+    if (!hungry || late) {
+      return late;
     }
     boolean over = waits.restNs(wait.hungryNs, nowNs) <= 0;
     if (over) {

@@ -91,6 +91,41 @@ class ScarceMemoryTest {
     assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isZero();
   }
 
+  /** The network is the limit: each of its blocks waits longer than one may in vain. */
+  @Test
+  void shouldReadAllBlocksOfAReaderThatGetsOthersWhileTheyWait() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    fabric.delayReads(from -> 10 * MS);
+    VirtualFetch fetch = fetch(server, 100, known(), false);
+    fabric.run(2 * SECOND);
+    assertThat(fetch.failures()).isEmpty();
+    assertThat(fetch.isRead()).isTrue();
+    assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isZero();
+  }
+
+  /** The memory that it gets is never enough for its large block. */
+  @Test
+  void shouldLeaveABlockToTcpThatWaitsForTheTimeOfARequestBesideOthersThatItsReaderGets()
+      throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualExecutor large = connect(3 << 20);
+    VirtualExecutor small = connect(4 << 10);
+    VirtualFetch other = fetch(server, POOL / 2, new ReadingTask(null), true);
+    fabric.run(SECOND);
+    ReadingTask task = known();
+    VirtualFetch waits = fetch(large, 1, task, false);
+    long sinceNs = fabric.nowNs();
+    while (!waits.isAnswered() && fabric.nowNs() - sinceNs < 60 * SECOND) {
+      fetch(small, 1, task, false);
+      fabric.run(100 * MS);
+    }
+    assertThat(waits.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
+    assertThat(fabric.nowNs() - sinceNs).isBetween(25 * SECOND, 35 * SECOND);
+    while (other.open()) {
+      fabric.run(MS);
+    }
+  }
+
   /** A task that has opened all that it has got waits; its blocks use TCP after a moment. */
   @Test
   void shouldEndTheWaitsOfAReaderThatBecomesHungry() throws Exception {
