@@ -17,7 +17,7 @@ final class Peer {
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** A peer with results and without waits in vain for so long is well. */
+  /** A peer whose last wait had a result and which had none in vain for so long is well. */
   private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
 
   /** A request that waits for a connection, with its blocks from an index on. */
@@ -85,8 +85,7 @@ final class Peer {
 
   private boolean isWell(long nowNs) {
     return hadResult
-        && nowNs - resultNs < WELL_NS
-        && !(hadVainWait && nowNs - vainWaitNs < WELL_NS);
+        && (!hadVainWait || (resultNs - vainWaitNs > 0 && nowNs - vainWaitNs >= WELL_NS));
   }
 
   /** Whether a wait for its answer or its READs is over. */

@@ -69,13 +69,14 @@ class PeerTest {
     assertThat(peer.limitNs(nowNs)).isEqualTo(20 * MS);
     assertThat(peer.isOver(nowNs - 19 * MS, nowNs)).isFalse();
     assertThat(peer.isOver(nowNs - 20 * MS, nowNs)).isTrue();
-    nowNs += 9_500 * MS;
-    assertThat(peer.limitNs(nowNs)).as("no answer for ten seconds").isNotEqualTo(20 * MS);
-
-    peer.onResult(nowNs);
-    all.inVain(nowNs - 200 * MS, nowNs);
+    nowNs += 60_000 * MS;
+    all.inVain(nowNs - 1_000 * MS, nowNs);
+    assertThat(peer.limitNs(nowNs)).as("nothing was wanted of it").isEqualTo(20 * MS);
     waitInVain(20);
     assertThat(peer.limitNs(nowNs)).as("it hangs as well").isZero();
+    nowNs += 10_000 * MS;
+    all.inVain(nowNs - 200 * MS, nowNs);
+    assertThat(peer.limitNs(nowNs)).as("its last wait was in vain").isNotEqualTo(20 * MS);
   }
 
   /** Each attempt costs both ends a queue pair. */

@@ -96,11 +96,21 @@ class SickPeersTest {
   /** Their attempts hang; more than may be open at once. */
   @Test
   void shouldReadFromAWellPeerBesideFortyThatCannotBeReached() throws Exception {
+    assertReadsFromAWellPeerBesideForty(MS, 600 * SECOND);
+  }
+
+  /** It is asked for something each 12 s. */
+  @Test
+  void shouldReadFromAWellPeerThatIsAskedSeldomBesideFortyThatCannotBeReached() throws Exception {
+    assertReadsFromAWellPeerBesideForty(300 * MS, 2_400 * SECOND);
+  }
+
+  private void assertReadsFromAWellPeerBesideForty(long workNs, long lengthNs) throws Exception {
     List<VirtualExecutor> servers = servers(41);
     cutOff(servers.subList(0, 40));
-    VirtualTask task = new VirtualTask(fabric, reader, servers, 1, MS);
-    runUntil(task, 600 * SECOND);
-    assertLosesLittle(task, 600 * SECOND);
+    VirtualTask task = new VirtualTask(fabric, reader, servers, 1, workNs);
+    runUntil(task, lengthNs);
+    assertLosesLittle(task, lengthNs);
     double share = task.readOf(40) / (task.answered() / 41.0);
     assertThat(share).as("by READ from the well one").isGreaterThan(0.95);
   }
