@@ -37,7 +37,10 @@ public final class ReceiveMemory {
   private final long patientNs;
   private final ArrayDeque<Wait> waiting = new ArrayDeque<>();
 
-  /** The first hungry block that lacked memory at the last check; null without. */
+  /**
+   * The first hungry block that lacked memory at the last check, though it may have the last; null
+   * without.
+   */
   private Wait blocked;
 
   /** Whether readers are known that may be hungry or not; never where another manager reads. */
@@ -247,7 +250,7 @@ public final class ReceiveMemory {
         all.remove();
         counters.increment(Counter.MEMORY_WAITS);
         ended.add(() -> wait.waiter.onMemory(memory));
-      } else if (hungry && may && blocked == null) {
+      } else if (hungry && may && blocked == null && reservedBytes(wait.waiter) == 0) {
         blocked = wait;
       } else {
         patientBlocked |= !hungry && may;

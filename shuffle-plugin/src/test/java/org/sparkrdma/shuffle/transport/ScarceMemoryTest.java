@@ -126,6 +126,24 @@ class ScarceMemoryTest {
     }
   }
 
+  /** The last quarter is for known readers, also where the other one waits first. */
+  @Test
+  void shouldReadBesideABlockOfAnUnknownReaderThatMayNotHaveTheLastMemory() throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    VirtualFetch other = fetch(server, POOL, known(), true);
+    fabric.run(SECOND);
+    assertThat(other.read()).isEqualTo(POOL * 3 / 4);
+    VirtualFetch unknown = fetch(server, 1, new ReadingTask(null), false);
+    fabric.run(10 * MS);
+    VirtualFetch fetch = fetch(server, 8, known(), false);
+    fabric.run(20 * MS);
+    assertThat(unknown.isAnswered()).isFalse();
+    assertThat(fetch.isRead()).isTrue();
+    while (other.open() || !other.isAnswered()) {
+      fabric.run(MS);
+    }
+  }
+
   /** A task that has opened all that it has got waits; its blocks use TCP after a moment. */
   @Test
   void shouldEndTheWaitsOfAReaderThatBecomesHungry() throws Exception {
