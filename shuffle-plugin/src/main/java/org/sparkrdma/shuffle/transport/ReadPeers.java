@@ -223,15 +223,17 @@ final class ReadPeers {
     if (peer == null) {
       return;
     }
+    long nowNs = context.connections().nowNs();
+    boolean quarantined = peer.isQuarantined(nowNs);
+    // Before the end of its connection, which would charge a fault like any other.
+    peer.onCorruptData(nowNs);
+    if (!quarantined) {
+      attempts.onFault(
+          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.isQuarantined(nowNs));
+    }
     ReadConnection connection = established.get(incarnation);
     if (connection != null) {
       connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
-    }
-    long nowNs = context.connections().nowNs();
-    if (!peer.isQuarantined(nowNs)) {
-      peer.onCorruptData(nowNs);
-      boolean quarantined = peer.isQuarantined(nowNs);
-      attempts.onFault(peer, FallbackReason.CORRUPT, "data differs from TCP's", quarantined);
     }
   }
 

@@ -259,9 +259,9 @@ class SickPeersTest {
     VirtualExecutor server = servers(1).get(0);
     List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
     int corrupt = 0;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 600; i++) {
       VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
-      fabric.run(SECOND);
+      fabric.run(90 * MS);
       if (fetch.isRead()) {
         corrupt++;
         reader.transport().onCorruptData(FetchHandler.request(server.endpoint(), blocks, fetch));
@@ -271,7 +271,7 @@ class SickPeersTest {
         assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.QUARANTINED);
       }
     }
-    assertThat(corrupt).as("of 60 blocks in a minute").isBetween(2, 12);
+    assertThat(corrupt).as("of 600 blocks in a minute").isBetween(2, 12);
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(corrupt);
   }
 
