@@ -262,7 +262,8 @@ final class ReadConnection extends RdmaConnection {
     long oldestNs = oldestNs(nowNs);
     boolean open = oldestNs - nowNs < 0;
     long sinceNs = later(oldestNs, progressNs);
-    if (open && !suspect && peer.isOver(sinceNs, nowNs)) {
+    boolean over = open && !suspect && peer.isOver(sinceNs, nowNs);
+    if (over) {
       suspect = true;
       suspectNs = nowNs;
       waitedSinceNs = sinceNs;
@@ -272,6 +273,9 @@ final class ReadConnection extends RdmaConnection {
       // A task may have located others meanwhile.
       exchange.leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
       reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);
+    }
+    if (over) {
+      peers.limitHeldMemory();
     }
     limitNs = suspect ? 0 : peer.limitNs(nowNs);
     return open;

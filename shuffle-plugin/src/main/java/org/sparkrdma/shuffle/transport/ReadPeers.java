@@ -195,14 +195,13 @@ final class ReadPeers {
         FallbackReason.SLOW_PEER,
         "peer makes no progress",
         !quarantined && peer.isQuarantined(nowNs));
-    limitHeldMemory();
   }
 
   /**
    * READs of suspect connections may write their memory until the end of their queue pairs. That of
-   * the oldest ends when they hold more than half of all.
+   * the oldest ends when they hold more than half of all. After one has left its blocks to TCP.
    */
-  private void limitHeldMemory() {
+  void limitHeldMemory() {
     long heldBytes = 0;
     ReadConnection oldest = null;
     for (ReadConnection one : established.values()) {

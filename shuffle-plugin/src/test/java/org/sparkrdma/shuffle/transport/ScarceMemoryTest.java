@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Messages;
 
 /** Readers that share little receive memory, some of which do not give it back, in virtual time. */
 @Timeout(120)
@@ -217,6 +218,23 @@ class ScarceMemoryTest {
     while (fetch.open()) {
       fabric.run(MS);
     }
+  }
+
+  /** Its blocks have memory, and are located again; no READ is posted that may write it. */
+  @Test
+  void shouldKeepASuspectConnectionWhoseMemoryIsFree() throws Exception {
+    VirtualExecutor sick = connect(BLOCK_BYTES);
+    VirtualFetch other = fetch(sick, POOL, new ReadingTask(null), true);
+    fabric.run(SECOND);
+    VirtualFetch fetch = fetch(sick, POOL / 2, new ReadingTask(null), false);
+    fabric.run(10 * MS);
+    fabric.delayMessages((from, type) -> type == Messages.LOCATED ? VirtualFabric.LOST : 0);
+    while (other.open()) {
+      fabric.run(MS / 100);
+    }
+    fabric.run(600 * MS);
+    assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
   }
 
   @Test
