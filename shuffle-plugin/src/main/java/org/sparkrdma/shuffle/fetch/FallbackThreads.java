@@ -157,9 +157,11 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
       }
       try {
         next.run();
-      } catch (RuntimeException | LinkageError e) {
+      } catch (Exception | LinkageError e) {
         LOG.error("Spark's fetcher threw an exception when it received a result", e);
       }
+      // One that Spark's client has kept would fail what this thread delivers next.
+      Thread.interrupted();
     }
   }
 

@@ -143,7 +143,7 @@ public final class FetchRequest {
   private void deliver(int index, FetchedBlock block) {
     try {
       listener.onBlockFetchSuccess(names[index], block);
-    } catch (RuntimeException | LinkageError e) {
+    } catch (Exception | LinkageError e) {
       if (e instanceof LinkageError error && context.missing().take(error)) {
         // Spark keeps a block after its last call of the plug-in, so it has not taken this one.
         countAsTcp(block);

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -68,14 +69,17 @@ public final class TcpFetch implements BlockFetchingListener {
     try {
       answers.ask(blockIds, context.missing().any() ? listener : answers);
     } catch (Exception | LinkageError e) {
-      keepInterrupt(e);
       answers.failRest(e);
+      keepInterrupt(e);
     }
   }
 
-  /** Spark's client throws checked exceptions, too. */
+  /**
+   * Spark's client throws checked exceptions, too. A task ends by the interrupt; other threads go
+   * on. Spark's listener refuses answers from a thread with the flag.
+   */
   private static void keepInterrupt(Throwable failure) {
-    if (failure instanceof InterruptedException) {
+    if (failure instanceof InterruptedException && TaskContext.get() != null) {
       Thread.currentThread().interrupt();
     }
   }
@@ -124,8 +128,8 @@ public final class TcpFetch implements BlockFetchingListener {
       context.missing().takeOrThrow(error);
       ask(new String[] {blockId}, listener);
     } catch (Exception | LinkageError e) {
-      keepInterrupt(e);
       listener.onBlockFetchFailure(blockId, e);
+      keepInterrupt(e);
     }
   }
 

@@ -37,7 +37,7 @@ public final class FakeSparkClient extends BlockStoreClient {
   public final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
   /** Thrown by one call each. */
-  public final Queue<RuntimeException> errors = new ConcurrentLinkedQueue<>();
+  public final Queue<Exception> errors = new ConcurrentLinkedQueue<>();
 
   /** Number of blocks that a call answers before it throws. */
   public volatile int answersBeforeError;
@@ -90,7 +90,7 @@ public final class FakeSparkClient extends BlockStoreClient {
     if (hold != null) {
       await(hold);
     }
-    RuntimeException error = errors.poll();
+    Exception error = errors.poll();
     int count = error == null ? blockIds.length : answersBeforeError;
     for (String blockId : List.of(blockIds).subList(0, count)) {
       Throwable failure = failures.get(blockId);
@@ -101,7 +101,7 @@ public final class FakeSparkClient extends BlockStoreClient {
       }
     }
     if (error != null) {
-      throw error;
+      throw ReadingTask.<RuntimeException>unchecked(error);
     }
   }
 

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +34,10 @@ class FallbackThreadsTest {
   }
 
   private FetchRequest request(String host, String... names) {
+    return request(listener, host, names);
+  }
+
+  private FetchRequest request(RecordingListener to, String host, String... names) {
     BlockRanges ranges = new BlockRanges(names.length);
     for (int i = 0; i < names.length; i++) {
       ranges.add(0, i, 0, 1);
@@ -42,7 +47,7 @@ class FallbackThreadsTest {
         new BlockManagerAddress("7", host, 7_337),
         names,
         ranges,
-        listener,
+        to,
         new ReadingTask(null));
   }
 
@@ -118,6 +123,38 @@ class FallbackThreadsTest {
     assertThat(listener.failures()).containsOnlyKeys("2", "3");
     request("a", "4").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(4)).contains("4");
+  }
+
+  @Test
+  void shouldGoOnAfterACheckedExceptionOfSpark() throws InterruptedException {
+    tcp.tryRun(
+        new BlockManagerAddress("7", "a", 7_337).hostPort(),
+        () -> {
+          throw ReadingTask.<RuntimeException>unchecked(new IOException("thrown by the test"));
+        });
+    request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(1)).containsExactly("1");
+  }
+
+  /** Spark's listener puts results into a queue, which refuses an interrupted thread. */
+  @Test
+  void shouldAnswerEachBlockWhenSparksClientIsInterrupted() throws InterruptedException {
+    RecordingListener refusing =
+        new RecordingListener(
+            (name, block) -> {
+              if (Thread.interrupted()) {
+                throw ReadingTask.<RuntimeException>unchecked(new InterruptedException(name));
+              }
+            });
+    spark.errors.add(new InterruptedException("thrown by the test"));
+    request(refusing, "a", "1", "2").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    assertThat(refusing.awaitAnswers(2)).containsExactly("1", "2");
+    tcp.tryRun(
+        new BlockManagerAddress("7", "b", 7_337).hostPort(),
+        () -> Thread.currentThread().interrupt());
+    request(refusing, "b", "3").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    assertThat(refusing.awaitAnswers(3)).contains("3");
+    assertThat(refusing.failures()).containsOnlyKeys("1", "2");
   }
 
   @Test

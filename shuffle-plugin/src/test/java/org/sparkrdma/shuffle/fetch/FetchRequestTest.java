@@ -148,6 +148,19 @@ class FetchRequestTest {
     }
     block.addSum(CRC32C_KIND, HALF, sum(0, HALF));
     block.addSum(CRC32C_KIND, LENGTH, sum(HALF, LENGTH) + 1);
+    FetchRequest request =
+        request(new RecordingListener((name, buffer) -> delivered.add(buffer.retain())));
+    request.fetchByRdma(
+        begun -> {},
+        new Endpoint(
+            "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));
+    request.onFetched(0, block);
+    assertThat(delivered).containsExactly(block);
+    assertThat(spark.threads).as("nothing is verified before it is opened").isEmpty();
+    return block;
+  }
+
+  private FetchRequest request(RecordingListener listener) {
     FetchContext context =
         new FetchContext(
             spark,
@@ -165,22 +178,13 @@ class FetchRequestTest {
     while (known.hasNext()) {
       known.next();
     }
-    FetchRequest request =
-        new FetchRequest(
-            context,
-            new BlockManagerAddress("7", "host7", 7_337),
-            new String[] {"shuffle_3_11_5_7"},
-            ranges,
-            new RecordingListener((name, buffer) -> delivered.add(buffer.retain())),
-            reading);
-    request.fetchByRdma(
-        begun -> {},
-        new Endpoint(
-            "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));
-    request.onFetched(0, block);
-    assertThat(delivered).containsExactly(block);
-    assertThat(spark.threads).as("nothing is verified before it is opened").isEmpty();
-    return block;
+    return new FetchRequest(
+        context,
+        new BlockManagerAddress("7", "host7", 7_337),
+        new String[] {"shuffle_3_11_5_7"},
+        ranges,
+        listener,
+        reading);
   }
 
   private static Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> located() {
@@ -205,6 +209,20 @@ class FetchRequestTest {
     assertThat(block.convertToNetty()).isNotNull();
     assertThat(spark.threads).hasSize(1);
     block.release();
+  }
+
+  /** Spark's listener is Scala code; it waits for a queue. */
+  @Test
+  void shouldFailABlockWhoseDeliveryThrowsACheckedException() {
+    RecordingListener refusing =
+        new RecordingListener(
+            (name, buffer) -> {
+              if (buffer != null) {
+                throw ReadingTask.<RuntimeException>unchecked(new InterruptedException(name));
+              }
+            });
+    request(refusing).onFetched(0, TakenMemory.take(receiveMemory, LENGTH));
+    assertThat(refusing.failures()).containsOnlyKeys("shuffle_3_11_5_7");
   }
 
   @Test
