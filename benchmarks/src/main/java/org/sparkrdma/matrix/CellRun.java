@@ -87,6 +87,8 @@ final class CellRun {
 
   private Map<String, String> softConf() throws LaunchException, IOException {
     Map<String, String> conf = new HashMap<>();
+    // On a busy machine blocks would come by TCP, too.
+    conf.put("spark.shuffle.rdma.waits.factor", "100");
     if (cell.spark().byPlugin()) {
       String others = System.getProperty(PLUGINS);
       // The last one, so that it sets the shuffle manager.

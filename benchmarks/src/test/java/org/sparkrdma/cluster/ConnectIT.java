@@ -78,6 +78,8 @@ class ConnectIT {
             "--conf",
             "spark.shuffle.rdma.engine=soft",
             "--conf",
+            "spark.shuffle.rdma.waits.factor=100",
+            "--conf",
             "spark.shuffle.readHostLocalDisk=false",
             "--conf",
             "spark.scheduler.minRegisteredResourcesRatio=1",

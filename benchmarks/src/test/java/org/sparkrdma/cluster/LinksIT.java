@@ -225,6 +225,8 @@ class LinksIT {
     command.addAll(List.of("--jars", installation.plugIn().toString()));
     command.addAll(List.of("--conf", "spark.plugins=" + plugins));
     command.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
+    // On a busy machine blocks would come by TCP, too.
+    command.addAll(List.of("--conf", "spark.shuffle.rdma.waits.factor=100"));
     List.of(settings).forEach(setting -> command.addAll(List.of("--conf", setting)));
     command.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
     // On a busy machine one executor alone could run all tasks, and no block would be remote.

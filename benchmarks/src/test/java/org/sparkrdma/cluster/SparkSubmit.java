@@ -56,6 +56,8 @@ public final class SparkSubmit {
     arguments.addAll(List.of("--jars", String.join(",", jars)));
     arguments.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
     arguments.addAll(List.of("--conf", "spark.shuffle.rdma.engine=soft"));
+    // On a busy machine blocks would come by TCP, too.
+    arguments.addAll(List.of("--conf", "spark.shuffle.rdma.waits.factor=100"));
     arguments.addAll(List.of("--class", ShuffleBenchmark.class.getName()));
     arguments.add(installation.jobs().toString());
     arguments.addAll(job);

@@ -176,6 +176,7 @@ class MatrixIT {
                 "spark.shuffle.manager=" + manager,
                 "spark.driver.extraClassPath=" + INSTALLATION.plugIn(),
                 "spark.shuffle.rdma.engine=soft",
+                "spark.shuffle.rdma.waits.factor=100",
                 "spark.shuffle.rdma.pinned.max=64m",
                 "spark.shuffle.spill.numElementsForceSpillThreshold=200"))
         .answer();
@@ -226,6 +227,7 @@ class MatrixIT {
             settings,
             "spark.test.tables=" + directory.resolve("tables"),
             "spark.shuffle.rdma.engine=soft",
+            "spark.shuffle.rdma.waits.factor=100",
             "spark.executor.memory=1g",
             "spark.shuffle.readHostLocalDisk=false",
             // Else small tables need no shuffle.
