@@ -223,7 +223,9 @@ final class Peer {
 
   private long leaveFirstToTcp(FallbackReason reason, String detail, long nowNs) {
     Waiting first = waiting.poll();
-    long costNs = inVain(first.budget, first.sinceNs, nowNs);
+    // A shortage of this executor says nothing about the peer.
+    boolean own = reason == FallbackReason.POOL_EMPTY;
+    long costNs = own ? 0 : inVain(first.budget, first.sinceNs, nowNs);
     if (first.from == 0) {
       first.request.leaveRestToTcp(reason, detail);
     } else {

@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Messages;
 
 /** Waits for a peer, with time as a parameter. */
@@ -92,6 +97,32 @@ class PeerTest {
     peer.onFault(nowNs);
     nowNs += 900 * MS;
     assertThat(peer.mayWait(nowNs)).isFalse();
+    assertThat(all.limitNs(nowNs)).isEqualTo(all.capacityNs());
+  }
+
+  /** The first wait is one for a first connection, too. */
+  @Test
+  void shouldChargeNothingWhereThisExecutorHasNoMemoryForAConnection() {
+    List<FallbackReason> reasons = new ArrayList<>();
+    FetchHandler handler =
+        new FetchHandler() {
+          @Override
+          public void onFetched(int index, ManagedBuffer buffer) {
+            throw new AssertionError("nothing reads");
+          }
+
+          @Override
+          public void onFailed(int index, FallbackReason reason, String detail) {
+            reasons.add(reason);
+          }
+        };
+    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
+    peer.add(FetchHandler.request(peer.endpoint(), blocks, handler), 0, nowNs);
+    nowNs += 300 * MS;
+    assertThat(peer.leaveWaitingToTcp(FallbackReason.POOL_EMPTY, "no memory", nowNs)).isZero();
+    assertThat(reasons).containsExactly(FallbackReason.POOL_EMPTY);
+    assertThat(peer.isUnused(nowNs)).isTrue();
+    assertThat(first.limitNs(nowNs)).isEqualTo(first.capacityNs());
     assertThat(all.limitNs(nowNs)).isEqualTo(all.capacityNs());
   }
 
