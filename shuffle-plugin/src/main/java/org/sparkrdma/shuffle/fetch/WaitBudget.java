@@ -18,6 +18,9 @@ public final class WaitBudget {
   /** Waits are checked so often: they exceed their limits by no more than that. */
   public static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  /** A wait may begin, or its check may come, so late. */
+  private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
   /** What a peer may cost, with a factor of 1. */
   public static final long PEER_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -41,7 +44,7 @@ public final class WaitBudget {
   /** Factor of the capacities of its children. */
   private final int factor;
 
-  /** Less than nothing after a wait that was longer than its limit, by a check at most. */
+  /** Less than nothing after a wait that was longer than its limit, by a tick at most. */
   private long leftNs;
 
   private boolean begun;
@@ -175,7 +178,7 @@ public final class WaitBudget {
       boolean apart = spentToNs == spentFromNs || sinceNs - spentToNs >= 0;
       spentFromNs = apart || spentFromNs - sinceNs > 0 ? sinceNs : spentFromNs;
       spentToNs = nowNs;
-      leftNs = Math.max(-CHECK_NS, leftNs - costNs);
+      leftNs = Math.max(-TICK_NS, leftNs - costNs);
       fruitless += vain;
     }
     if (parent != null) {

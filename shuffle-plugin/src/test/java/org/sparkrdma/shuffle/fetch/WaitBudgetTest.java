@@ -109,6 +109,17 @@ class WaitBudgetTest {
     assertThat(budget.limitNs(START + 3_100 * MS)).isGreaterThanOrEqualTo(LEAST);
   }
 
+  /** Waits are ended at a tick, which may be late. */
+  @Test
+  void shouldEarnFirstWhatAWaitWasTooLongByLessThanATick() {
+    budget.inVain(START, START + 590 * MS);
+    assertThat(budget.limitNs(START + 9_900 * MS)).isZero();
+    assertThat(budget.limitNs(START + 10_100 * MS)).isGreaterThanOrEqualTo(LEAST);
+    budget.inVain(START + 11_000 * MS, START + 31_000 * MS);
+    budget.onResult(START + 31_000 * MS);
+    assertThat(budget.limitNs(START + 41_100 * MS)).as("no more").isGreaterThanOrEqualTo(LEAST);
+  }
+
   @Test
   void shouldEarnSlowlyAfterASecondWaitInVainUntilThereIsAResult() {
     budget.inVain(START, START + 500 * MS);
