@@ -249,7 +249,9 @@ final class ReadConnection extends RdmaConnection {
     long nowNs = context.connections().nowNs();
     long oldestNs = oldestNs(nowNs);
     if (oldestNs - nowNs < 0) {
-      progressNs = later(oldestNs, progressNs) + lateNs;
+      // A task may have sent its LOCATE meanwhile.
+      long waitedNs = nowNs - later(oldestNs, progressNs);
+      progressNs = nowNs - Math.max(0, waitedNs - lateNs);
     }
   }
 

@@ -223,6 +223,23 @@ class SickPeersTest {
     assertThat(reader.count(Counter.PEERS_SUSPECT)).isZero();
   }
 
+  /** It was late before the wait began. */
+  @Test
+  void shouldNotWaitLongerForAPeerThatIsAskedAtTheEndOfAPauseOfTheReader() throws Exception {
+    List<VirtualExecutor> sick = servers(1);
+    VirtualFetch first = new VirtualFetch(reader, sick.get(0).endpoint());
+    fabric.run(SECOND);
+    assertThat(first.isRead()).isTrue();
+    sick.get(0).pause();
+    reader.pause();
+    fabric.run(20 * SECOND);
+    VirtualFetch fetch = new VirtualFetch(reader, sick.get(0).endpoint());
+    fabric.run(MS);
+    reader.resume();
+    assertThat(fabric.runUntil(fetch::isAnswered, 600 * MS)).isTrue();
+    assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+  }
+
   /** All connections of the first stage take longer than a fetch waits. */
   @Test
   void shouldReadFromHundredsOfPeersAfterTheirFirstConnectionsTookLong() throws Exception {
