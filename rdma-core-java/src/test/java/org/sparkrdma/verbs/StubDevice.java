@@ -43,7 +43,7 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   private long maxRegisteredBytes;
   private boolean refusesMemory;
   private boolean refusesRegions;
-  private boolean refusesFiles;
+  private VerbsException refusalOfFiles;
   private boolean throwsOnRegister;
   private boolean throwsOnFree;
   private Runnable duringRegistration = () -> {};
@@ -70,7 +70,12 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
 
   /** Sets whether registration of files is refused. */
   public void refuseFiles(boolean refuse) {
-    refusesFiles = refuse;
+    refuseFiles(refuse ? new VerbsException("ibv_reg_mr", "refused by the test") : null);
+  }
+
+  /** Refuses files in this way from now on; null for not at all. */
+  public void refuseFiles(VerbsException failure) {
+    refusalOfFiles = failure;
   }
 
   /** Runs this during the next registration of memory. */
@@ -188,8 +193,8 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   public synchronized MemoryRegion registerFile(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
     fileCalls++;
-    if (refusesFiles) {
-      throw new VerbsException("ibv_reg_mr", "refused by the test");
+    if (refusalOfFiles != null) {
+      throw refusalOfFiles;
     }
     if (regions.size() >= maxRegions) {
       throw new VerbsException("ibv_reg_mr", 12, "no room", null);

@@ -75,6 +75,8 @@ final class WorkArray {
    */
   int badIndex(int count) {
     long at = Native.getLong(bad);
+    // The next post may fail without naming one.
+    Native.putLong(bad, 0);
     return at == 0 ? count : (int) ((at - requests) / size);
   }
 

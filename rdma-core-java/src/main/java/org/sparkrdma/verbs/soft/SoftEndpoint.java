@@ -107,9 +107,10 @@ final class SoftEndpoint {
     return (InetSocketAddress) socket.getRemoteAddress();
   }
 
-  /** Takes over a socket in non-blocking mode. */
+  /** Takes over a socket, also when it throws. */
   private void register(SocketChannel channel, int operation) throws IOException {
     socket = channel;
+    socket.configureBlocking(false);
     socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
     socket.register(device.loop.selector, operation, (Runnable) this::onSelected);
   }
@@ -144,9 +145,7 @@ final class SoftEndpoint {
     parameters = wanted;
     pair.attach(this);
     try {
-      SocketChannel channel = SocketChannel.open();
-      channel.configureBlocking(false);
-      register(channel, 0);
+      register(SocketChannel.open(), 0);
       if (local != null) {
         socket.bind(local);
       }
@@ -192,9 +191,14 @@ final class SoftEndpoint {
   // The acceptor.
 
   /** Begins to wait for the peer's first message. */
-  void awaitHello(SocketChannel channel) throws IOException {
-    register(channel, SelectionKey.OP_READ);
-    limitState();
+  void awaitHello(SocketChannel channel) {
+    try {
+      register(channel, SelectionKey.OP_READ);
+      limitState();
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("A peer has ended before its first message", e);
+      onEnded("could not wait for the first message: " + e.getMessage());
+    }
   }
 
   private void onRequest(ByteBuffer body) {

@@ -77,13 +77,12 @@ final class SoftListener extends EngineListener {
     }
   }
 
-  private void awaitHello(SocketChannel peer) throws IOException {
+  void awaitHello(SocketChannel peer) {
     if (halfOpen == MAX_HALF_OPEN) {
-      peer.close();
+      SoftConnectionManager.closeQuietly(peer);
       return;
     }
     halfOpen++;
-    peer.configureBlocking(false);
     new SoftEndpoint(device, this, null).awaitHello(peer);
   }
 

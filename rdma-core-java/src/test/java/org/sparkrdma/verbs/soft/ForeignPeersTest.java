@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -196,6 +197,24 @@ class ForeignPeersTest extends VerbsContract {
     } finally {
       for (Socket socket : sockets) {
         socket.close();
+      }
+    }
+  }
+
+  /** One that has reset its connection, or for which there is no memory. */
+  @Test
+  void shouldNotCountPeersWhoseSocketCannotBeRegistered() throws Exception {
+    Node node = open(new SoftEngine(settings(), HostIdentity.self(), true));
+    try (Listener listener = node.listen(engine());
+        Other other = new Other()) {
+      for (int i = 0; i <= SoftListener.MAX_HALF_OPEN; i++) {
+        SocketChannel closed = SocketChannel.open();
+        closed.close();
+        ((SoftListener) listener).awaitHello(closed);
+      }
+      try (Socket socket = socket(listener.address())) {
+        send(socket, other.hello(Frame.REQUEST, socket));
+        event(node, ConnectionEvent.Type.CONNECT_REQUEST).connection().close();
       }
     }
   }

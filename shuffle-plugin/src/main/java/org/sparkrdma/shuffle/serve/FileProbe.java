@@ -96,9 +96,12 @@ public final class FileProbe {
     return List.copyOf(refusing);
   }
 
-  /** Whether the device fails for a time, which says nothing about the file system. */
+  /**
+   * Whether the device fails for a time, which says nothing about the file system. Of one without
+   * shared mappings mmap(2) has the error number of a device that is reset.
+   */
   private static boolean mayPass(VerbsException e) {
-    return e.isTransient() || e.isNoRoom();
+    return e.isNoRoom() || (e.isTransient() && !e.call().equals("mmap"));
   }
 
   /**

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Native;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+
+class WorkArrayTest {
+  /** A doorbell that fails: the device has taken all requests and names none. */
+  @Test
+  void shouldNotTakeTheRefusedRequestOfAnEarlierPostForThatOfThisOne() {
+    try (NativeArena arena = new NativeArena()) {
+      WorkArray sends = WorkArray.ofSends(arena, 4, 1, Driver.OTHER);
+      Native.putLong(sends.bad(), sends.first() + IbvSendWr.SIZE);
+      assertThat(sends.badIndex(3)).isEqualTo(1);
+      assertThat(sends.badIndex(3)).isEqualTo(3);
+    }
+  }
+}
