@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.TaskContext;
@@ -36,8 +37,43 @@ public final class ReadingTask {
   /** Blocks that were delivered by RDMA. */
   private int delivered;
 
-  private final List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> seen =
-      new ArrayList<>();
+  private final List<Source> seen = new ArrayList<>();
+
+  /**
+   * Map outputs of one address, in 12 bytes each: Spark drops its own list of them, which has ten
+   * times as many, when their requests go out.
+   */
+  private record Source(BlockManagerId address, int shuffleId, long[] mapIds, int[] mapIndexes) {
+    static Source of(BlockManagerId address, Seq<Tuple3<BlockId, Object, Object>> blocks) {
+      int shuffleId = -1;
+      long[] mapIds = new long[blocks.size()];
+      int[] mapIndexes = new int[mapIds.length];
+      int count = 0;
+      Iterator<Tuple3<BlockId, Object, Object>> each = blocks.iterator();
+      while (each.hasNext()) {
+        Tuple3<BlockId, Object, Object> block = each.next();
+        // The partitions of a map output follow each other.
+        if (block._1() instanceof ShuffleBlockId id
+            && (count == 0 || mapIds[count - 1] != id.mapId())) {
+          shuffleId = id.shuffleId();
+          mapIds[count] = id.mapId();
+          mapIndexes[count++] = (Integer) block._3();
+        }
+      }
+      return new Source(
+          address, shuffleId, Arrays.copyOf(mapIds, count), Arrays.copyOf(mapIndexes, count));
+    }
+
+    /** The index of a map output; {@link #UNKNOWN_INDEX} when it is not here. */
+    int mapIndex(BlockRange block) {
+      for (int i = 0; block.shuffleId() == shuffleId && i < mapIds.length; i++) {
+        if (mapIds[i] == block.mapId()) {
+          return mapIndexes[i];
+        }
+      }
+      return UNKNOWN_INDEX;
+    }
+  }
 
   /**
    * Of one request, whose reader is not known.
@@ -114,7 +150,7 @@ public final class ReadingTask {
       @Override
       public Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> next() {
         Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> next = blocks.next();
-        seen.add(next);
+        seen.add(Source.of(next._1(), next._2()));
         return next;
       }
     };
@@ -138,16 +174,10 @@ public final class ReadingTask {
     BlockManagerId address =
         BlockManagerId.apply(peer.executorId(), peer.host(), peer.port(), scala.Option.empty());
     int mapIndex = UNKNOWN_INDEX;
-    for (Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> source : seen) {
-      Iterator<Tuple3<BlockId, Object, Object>> blocks = source._2().iterator();
-      while (mapIndex == UNKNOWN_INDEX && blocks.hasNext()) {
-        Tuple3<BlockId, Object, Object> known = blocks.next();
-        if (known._1() instanceof ShuffleBlockId id
-            && id.shuffleId() == block.shuffleId()
-            && id.mapId() == block.mapId()) {
-          address = source._1();
-          mapIndex = (Integer) known._3();
-        }
+    for (Source source : seen) {
+      if (mapIndex == UNKNOWN_INDEX) {
+        mapIndex = source.mapIndex(block);
+        address = mapIndex == UNKNOWN_INDEX ? address : source.address();
       }
     }
     return unchecked(
