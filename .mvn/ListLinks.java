@@ -59,7 +59,7 @@ final class ListLinks {
 
   private static final List<String> BY_NAME = List.of(
       "beside named org.apache.spark.storage.BlockManager blockStoreClient org.apache.spark.network.shuffle.BlockStoreClient",
-      "beside named org.apache.spark.SparkEnv shuffleManager|blockingShuffleManager 0",
+      "beside named org.apache.spark.SparkEnv shuffleManager|blockingShuffleManager|defaultShuffleManager 0",
       "reader named org.apache.spark.util.collection.ExternalSorter <init> 5,6[]",
       "ui named org.apache.spark.ui.UIUtils headerSparkPage 7,8",
       "client forwards org.sparkrdma.shuffle.read.RdmaBlockClient org.apache.spark.network.shuffle.BlockStoreClient");

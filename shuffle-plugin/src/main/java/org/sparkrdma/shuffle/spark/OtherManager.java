@@ -11,6 +11,11 @@ import org.apache.spark.storage.BlockManager;
 
 /** Access to an executor whose shuffle manager is another one than the plug-in's. Stateless. */
 public final class OtherManager {
+  /** Of Spark up to 4.2, and two that the source of later versions has had. */
+  private static final String[] MANAGERS = {
+    "shuffleManager", "blockingShuffleManager", "defaultShuffleManager"
+  };
+
   private OtherManager() {}
 
   /**
@@ -33,15 +38,18 @@ public final class OtherManager {
   }
 
   /**
-   * The shuffle manager of a process, by the name that Spark has for it, which changes after 4.2;
-   * null on Spark 4 before it is created.
+   * The shuffle manager of a process, by the name that Spark has for it; null on Spark 4 before it
+   * is created.
    *
    * @throws LinkageError when there is no such method
    */
   public static ShuffleManager of(SparkEnv env) {
+    return managerOf(env);
+  }
+
+  static ShuffleManager managerOf(Object env) {
     try {
-      return (ShuffleManager)
-          method(SparkEnv.class, "shuffleManager", "blockingShuffleManager").invoke(env);
+      return (ShuffleManager) method(env.getClass(), MANAGERS).invoke(env);
     } catch (ReflectiveOperationException e) {
       throw (LinkageError) new NoSuchMethodError("SparkEnv.shuffleManager").initCause(e);
     }
