@@ -100,6 +100,7 @@ class ArchitectureTest {
             "WaitBudget.FREE_NS",
             // Intervals of checks and ticks, and how long the agent spins or sleeps.
             "WaitBudget.CHECK_NS",
+            "WaitBudget.TICK_NS",
             "ReceiveMemory.CHECK_NS",
             "Agent.SHORT_TICK_NS",
             "Agent.TICK_NS",
