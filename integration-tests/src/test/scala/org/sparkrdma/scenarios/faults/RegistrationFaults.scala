@@ -33,9 +33,7 @@ private[faults] object RegistrationFaults {
         claims = Seq(
           Claim.byTcp("pool-empty"),
           Claim.never("rdma.blocks.read")
-        ),
-        // The server has no memory for copies, either.
-        mayAlso = Set("peer-busy")
+        )
       ),
       // A few refusals would not show copies: a window is tried again after 10 ms.
       FaultPoint(

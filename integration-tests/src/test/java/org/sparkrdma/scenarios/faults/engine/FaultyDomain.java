@@ -50,8 +50,11 @@ final class FaultyDomain implements ProtectionDomain {
   public MemoryRegion register(
       HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    Step step = lengthBytes < LEAST_SINKS_BYTES ? Step.REGISTER_CONTROL : Step.REGISTER_SINKS;
-    refuse(faults.fire(step), lengthBytes);
+    // Memory of copies is read by peers only.
+    if (access.contains(AccessFlag.LOCAL_WRITE)) {
+      Step step = lengthBytes < LEAST_SINKS_BYTES ? Step.REGISTER_CONTROL : Step.REGISTER_SINKS;
+      refuse(faults.fire(step), lengthBytes);
+    }
     MemoryRegion region = real.register(memory, offset, lengthBytes, access);
     ranges.put(region, new Range(memory, offset));
     return region;
