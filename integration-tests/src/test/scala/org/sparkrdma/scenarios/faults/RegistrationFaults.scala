@@ -33,7 +33,9 @@ private[faults] object RegistrationFaults {
         claims = Seq(
           Claim.byTcp("pool-empty"),
           Claim.never("rdma.blocks.read")
-        )
+        ),
+        // Blocks wait for memory a hundred times as long here.
+        boundSeconds = 40
       ),
       // A few refusals would not show copies: a window is tried again after 10 ms.
       FaultPoint(

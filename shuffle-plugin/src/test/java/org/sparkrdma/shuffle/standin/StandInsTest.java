@@ -126,8 +126,10 @@ class StandInsTest {
     find("0", "a", 2);
     awaitQueries();
     assertThat(find("0", "a", 3)).isEqualTo("5000");
-    assertThat(find("0", "a", 3)).as("without a query").isEqualTo("5000");
-    assertThat(driver.queries()).isEqualTo(5);
+    awaitQueries();
+    int queries = driver.queries();
+    assertThat(find("0", "a", 3)).isEqualTo("5000");
+    assertThat(driver.queries()).as("without a query").isEqualTo(queries);
   }
 
   /** Else each stage waits for the whole time-out of a look-up. */
