@@ -344,6 +344,10 @@ public final class BlockServer implements DiskWork.Listener {
         locate.lackMemory(part.block);
         if (memory.isExhausted()) {
           onShortage(BlockLoad.MAX_BYTES);
+        } else if (windows.evict(1) > 0) {
+          // The reader's share is small because idle windows hold what would be free.
+          planner.onShortage(nowNs);
+          lackingReader = locate.reader();
         }
       }
       case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
