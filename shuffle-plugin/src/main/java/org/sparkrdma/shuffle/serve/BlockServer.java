@@ -323,10 +323,10 @@ public final class BlockServer implements DiskWork.Listener {
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
-    if (part.map != null && part.isNew && !part.isUnreadable) {
-      outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
-    } else if (part.isUnreadable) {
+    if (part.isUnreadable) {
       outputs.drop(part.owner, part.shuffleId, part.mapId);
+    } else if (part.map != null && part.isNew) {
+      outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
     }
   }
 
@@ -341,7 +341,7 @@ public final class BlockServer implements DiskWork.Listener {
     switch (part.outcome) {
       case COPIED -> locate.setHasResults();
       case NO_MEMORY -> {
-        locate.lackMemory(part.block);
+        locate.lackMemory();
         if (memory.isExhausted()) {
           onShortage(BlockLoad.MAX_BYTES);
         } else if (windows.evict(1) > 0) {

@@ -35,21 +35,11 @@ final class CopyMemory {
 
   /** What a reader holds. Safe for any thread. */
   static final class Share {
-    private final long reader;
     private final AtomicLong bytes = new AtomicLong();
-
-    private Share(long reader) {
-      this.reader = reader;
-    }
 
     /** Bytes of chunks that it holds. */
     long bytes() {
       return bytes.get();
-    }
-
-    /** The identity that the reader has proven. */
-    long reader() {
-      return reader;
     }
   }
 
@@ -101,7 +91,7 @@ final class CopyMemory {
 
   /** The share of a reader. */
   Share shareOf(long reader) {
-    return shares.computeIfAbsent(reader, Share::new);
+    return shares.computeIfAbsent(reader, unused -> new Share());
   }
 
   /** Forgets readers that hold nothing. */

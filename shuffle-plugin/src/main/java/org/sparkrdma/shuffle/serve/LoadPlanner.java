@@ -216,7 +216,7 @@ final class LoadPlanner {
       long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
       if (!mayUseWindows || windows.ready(entry, at) == null) {
         if (mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs)) {
-          if (!tryWaitForWindow(locate, block, entry, at)) {
+          if (!tryWaitForWindow(locate, entry, at)) {
             return;
           }
         } else if (copies || !mayUseWindows) {
@@ -251,10 +251,10 @@ final class LoadPlanner {
   }
 
   /** Returns false when there is no memory for the window. */
-  private boolean tryWaitForWindow(OpenLocate locate, int block, IndexCache.Entry entry, long at) {
+  private boolean tryWaitForWindow(OpenLocate locate, IndexCache.Entry entry, long at) {
     FileWindow window = windows.require(entry, at);
     if (window == null) {
-      locate.lackMemory(block);
+      locate.lackMemory();
       return false;
     }
     window.addWaiter(locate);

@@ -46,9 +46,6 @@ public abstract class OpenLocate {
     /** Why it must be fetched by TCP; null when it need not. */
     Located.Kind refusal;
 
-    /** There was no memory for it. */
-    boolean lacksMemory;
-
     /** Its copies, in the order of their offsets. */
     BlockLoad.Copy first;
 
@@ -169,10 +166,6 @@ public abstract class OpenLocate {
     return deadlineNs;
   }
 
-  final State state() {
-    return state;
-  }
-
   final boolean is(State one) {
     return state == one;
   }
@@ -226,9 +219,8 @@ public abstract class OpenLocate {
     hasResults = true;
   }
 
-  /** There is no memory for a block. */
-  final void lackMemory(int block) {
-    block(block).lacksMemory = true;
+  /** There is no memory for one of its blocks. */
+  final void lackMemory() {
     lacksMemory = true;
   }
 
@@ -265,7 +257,7 @@ public abstract class OpenLocate {
 
   /** Waits for memory. */
   final void waitForMemory(long nowNs) {
-    if (state != State.NO_MEMORY && waitsSinceNs == 0) {
+    if (waitsSinceNs == 0) {
       waitsSinceNs = nowNs;
     }
     state = State.NO_MEMORY;
@@ -281,11 +273,6 @@ public abstract class OpenLocate {
     state = State.LOADING;
     plannedBytes = 0;
     lacksMemory = false;
-    for (Block block : blocks) {
-      if (block != null) {
-        block.lacksMemory = false;
-      }
-    }
   }
 
   /** It is to be answered with what there is. */

@@ -86,6 +86,10 @@ final class WindowPrice {
     this.copy = copy;
   }
 
+  private double priceNs(long lengthBytes) {
+    return registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
+  }
+
   /**
    * Whether a window is worth its price.
    *
@@ -93,8 +97,7 @@ final class WindowPrice {
    * @param lengthBytes of the window
    */
   boolean pays(double blocks, long lengthBytes) {
-    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
-    return copy.of(blocks, lengthBytes) > MARGIN * price;
+    return copy.of(blocks, lengthBytes) > MARGIN * priceNs(lengthBytes);
   }
 
   /**
@@ -104,8 +107,7 @@ final class WindowPrice {
    * @param lengthBytes of the window
    */
   boolean paysAlone(long blockBytes, long lengthBytes) {
-    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
-    return copy.of(1, blockBytes) > MARGIN * price;
+    return copy.of(1, blockBytes) > MARGIN * priceNs(lengthBytes);
   }
 
   /**
@@ -113,8 +115,7 @@ final class WindowPrice {
    * only registrations correct it, and without them it stays as it was measured.
    */
   boolean isTrial(long lengthBytes) {
-    double price = registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
-    boolean trial = copiedNs > TRIAL_PART * price;
+    boolean trial = copiedNs > TRIAL_PART * priceNs(lengthBytes);
     copiedNs = trial ? 0 : copiedNs;
     return trial;
   }
