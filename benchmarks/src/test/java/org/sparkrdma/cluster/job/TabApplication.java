@@ -16,6 +16,7 @@ import org.sparkrdma.shuffle.ui.ApplicationMonitor;
  */
 public final class TabApplication {
   private static final long MIB = 1L << 20;
+  private static final String END = "Container killed by YARN";
 
   /** The beginnings of a stage's events, with its id and name. */
   private static final String STAGE =
@@ -60,9 +61,17 @@ public final class TabApplication {
         post(bus, "{'Event': 'SparkListenerExecutorAdded', %s, %s}", id, info);
         monitor.report("" + i, i % 5 == 3 ? withoutRdma(i) : withRdma(i));
         if (i % 7 == 6) {
-          String reason = "'Removed Reason': 'Container killed by YARN'";
-          post(bus, "{'Event': 'SparkListenerExecutorRemoved', %s, %s}", id, reason);
+          post(
+              bus,
+              "{'Event': 'SparkListenerExecutorRemoved', %s, %s}",
+              id,
+              "'Removed Reason': '" + END + "'");
         }
+      }
+      // In an application ExecutorEnds tells of them.
+      bus.waitUntilEmpty();
+      for (int i = 6; i < executors; i += 7) {
+        monitor.end("" + i, END);
       }
       for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
         addStage(bus, monitor, i, i % executors);
