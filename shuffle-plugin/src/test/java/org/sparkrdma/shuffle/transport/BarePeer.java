@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -51,6 +52,10 @@ final class BarePeer implements AutoCloseable {
 
   /** The default of readers. */
   private static final int TIMEOUT_MS = 30_000;
+
+  /** The second one when the peer has given up before it was accepted. */
+  private static final Set<ConnectionEvent.Type> ENDS =
+      EnumSet.of(ConnectionEvent.Type.DISCONNECTED, ConnectionEvent.Type.CONNECT_ERROR);
 
   private static final long POLL_NS = 1_000_000;
   private static final int RECEIVES = 8;
@@ -482,9 +487,7 @@ final class BarePeer implements AutoCloseable {
 
   private void poll() {
     ConnectionEvent event = node.manager.pollEvent();
-    if (event != null
-        && event.connection() == connection
-        && event.type() == ConnectionEvent.Type.DISCONNECTED) {
+    if (event != null && event.connection() == connection && ENDS.contains(event.type())) {
       ended = true;
     }
     if (node.queue.poll(16, this::onCompletion) == 0 && event == null) {
