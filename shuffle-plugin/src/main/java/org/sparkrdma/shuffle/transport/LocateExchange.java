@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.sparkrdma.memory.RegisteredChunk;
+import java.util.stream.Stream;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
@@ -19,14 +19,18 @@ import org.sparkrdma.shuffle.wire.Messages;
 
 /**
  * The messages of a reader's connection: LOCATEs of blocks, their answers, and the release of
- * leases. It has two, and a receive for the answer of each.
+ * leases. It has two for LOCATEs and one for a RELEASE, which may free the memory for which both
+ * wait, and a receive for the answer of each.
  *
  * <p>The lock of the send queue guards the messages and the leases to release, so that a task may
  * send a LOCATE itself; all else is confined to the agent.
  */
 final class LocateExchange {
   /** Number of messages. */
-  static final int MESSAGES = 2;
+  static final int MESSAGES = 3;
+
+  /** Those for LOCATEs; the last one is for a RELEASE. */
+  private static final int LOCATES = 2;
 
   /** The answer has room for as many with a checksum each. */
   private static final int MAX_BLOCKS = 128;
@@ -61,23 +65,21 @@ final class LocateExchange {
   private int leaseCount;
   private long releaseDueNs;
 
-  /** The lease of the last answer that was cut for lack of room, until its READs are done; or 0. */
-  private long cutLease;
-
-  /** The RELEASE that awaits its answer; null without. */
-  private OutMessage release;
-
   /** Whether the agent calls {@link #releaseLeases} at its ticks. */
   private boolean isReleasing;
 
   /**
    * @param connection that is prepared
+   * @param firstBuffer of its buffers: those of the messages
    */
-  LocateExchange(ReadConnection connection, RegisteredChunk first, RegisteredChunk second) {
+  LocateExchange(ReadConnection connection, int firstBuffer) {
     this.connection = connection;
     this.context = connection.context;
     this.sends = connection.sends;
-    this.messages = new OutMessage[] {new OutMessage(first), new OutMessage(second)};
+    this.messages = new OutMessage[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++) {
+      messages[i] = new OutMessage(connection.buffer(firstBuffer + i));
+    }
     this.timeoutNs = context.settings().requestTimeout().toNanos();
   }
 
@@ -161,25 +163,27 @@ final class LocateExchange {
     context.connections().expectCompletion(nowNs);
   }
 
-  /** A LOCATE may wait for the memory of a lease: it leaves a message to release that. */
+  /** A message for a LOCATE that can be sent now; null without. */
   private OutMessage messageForLocate() {
-    return cutLease == 0 || (messages[0].isFree() && messages[1].isFree()) ? nextMessage() : null;
-  }
-
-  private OutMessage nextMessage() {
-    if (connection.isUsable() && sends.room() > 0 && sends.canGather()) {
-      for (OutMessage message : messages) {
-        if (message.isFree()) {
-          return message;
-        }
+    for (int i = 0; i < LOCATES; i++) {
+      if (messages[i].isFree()) {
+        return canSend() ? messages[i] : null;
       }
     }
     return null;
   }
 
+  private OutMessage messageForRelease() {
+    return messages[LOCATES];
+  }
+
+  private boolean canSend() {
+    return connection.isUsable() && sends.room() > 0 && sends.canGather();
+  }
+
   /** Sends a LOCATE, which takes leases along. */
   private void send(OutMessage message, BlockRead[] blocks, int owner, long nowNs) {
-    long id = ids++ * MESSAGES + (message == messages[0] ? 0 : 1);
+    long id = ids++ * LOCATES + (message == messages[0] ? 0 : 1);
     // The peer answers what is ready before the wait is over.
     long limitNs = Math.min(timeoutNs, connection.limitNs());
     int limitMs = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(limitNs));
@@ -230,7 +234,7 @@ final class LocateExchange {
 
   /** The blocks of the LOCATE that is answered. */
   private BlockRead[] asked() {
-    answered = messages[(int) (located.requestId() & 1)];
+    answered = messages[(int) (located.requestId() & LOCATES - 1)];
     sends.lock();
     try {
       BlockRead[] asked = answered.blocks(located.requestId());
@@ -297,26 +301,12 @@ final class LocateExchange {
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
     boolean full =
         roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
-    boolean cut = false;
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
         asked[i].expectReads(batch);
-        cut = true;
       } else if (asked[i].state() == BlockRead.State.LOCATING) {
         askForRest(asked[i], nowNs);
       }
-    }
-    if (cut) {
-      setCutLease(located.leaseId());
-    }
-  }
-
-  private void setCutLease(long lease) {
-    sends.lock();
-    try {
-      cutLease = lease;
-    } finally {
-      sends.unlock();
     }
   }
 
@@ -434,7 +424,6 @@ final class LocateExchange {
         context.connections().addReleasing(connection);
       }
       leases[leaseCount++] = lease;
-      cutLease = lease == cutLease ? 0 : cutLease;
     } finally {
       sends.unlock();
     }
@@ -457,8 +446,10 @@ final class LocateExchange {
         isReleasing = false;
         return true;
       }
-      OutMessage message = nowNs - releaseDueNs < 0 || release != null ? null : nextMessage();
-      if (message == null) {
+      // LOCATEs that nothing answers may wait for the memory of the leases.
+      boolean due = nowNs - releaseDueNs >= 0 || (messages[0].isLocate() && messages[1].isLocate());
+      OutMessage message = messageForRelease();
+      if (!due || !message.isFree() || !canSend()) {
         return false;
       }
       int count = Math.min(leaseCount, Messages.maxLeases(MessageBuffers.MESSAGE_BYTES));
@@ -467,7 +458,6 @@ final class LocateExchange {
         out.putLong(leases[i]);
       }
       dropLeases(count);
-      release = message;
       message.send(sends, out.position(), true, nowNs);
       isReleasing = leaseCount > 0;
       return !isReleasing;
@@ -479,15 +469,14 @@ final class LocateExchange {
   /** Checks the answer to the RELEASE. */
   void checkReleased(ByteBuffer answer) {
     Messages.checkReleased(answer);
-    if (release == null) {
+    if (!messageForRelease().awaitsAnswer()) {
       throw new MalformedMessageException("RELEASED without a RELEASE");
     }
   }
 
   /** The answer to the RELEASE was taken, and its receive is posted again. */
   void endRelease(long nowNs) {
-    free(release);
-    release = null;
+    free(messageForRelease());
     locateWanted(nowNs);
   }
 
@@ -511,7 +500,7 @@ final class LocateExchange {
     }
     sends.lock();
     try {
-      return leaseCount > 0 || !messages[0].isFree() || !messages[1].isFree();
+      return leaseCount > 0 || !Stream.of(messages).allMatch(OutMessage::isFree);
     } finally {
       sends.unlock();
     }
@@ -519,7 +508,7 @@ final class LocateExchange {
 
   /** Whether an answer is overdue; under the lock of the send queue. */
   boolean isOverdue(long nowNs) {
-    return messages[0].isOverdue(nowNs, timeoutNs) || messages[1].isOverdue(nowNs, timeoutNs);
+    return Stream.of(messages).anyMatch(message -> message.isOverdue(nowNs, timeoutNs));
   }
 
   /** Time since which the oldest block has been wanted or located; otherwise the other time. */

@@ -22,10 +22,10 @@ import org.sparkrdma.verbs.device.TransportType;
  */
 public record MemoryPlan(TransportSettings settings, long limitBytes) {
   /** Entries of a completion queue that a reader's connection takes. */
-  static final int READER_ENTRIES = ReadConnection.SEND_DEPTH + 2;
+  static final int READER_ENTRIES = ReadConnection.SEND_DEPTH + ReadConnection.RECEIVES;
 
-  /** Four of the reader's end, three of the server's, and one of its set-up. */
-  private static final int MAX_BUFFERS_PER_PEER = 8;
+  /** Six of the reader's end, three of the server's, and one of its set-up. */
+  private static final int MAX_BUFFERS_PER_PEER = 10;
 
   private static final int MIN_MESSAGES = 16;
 
@@ -62,9 +62,9 @@ public record MemoryPlan(TransportSettings settings, long limitBytes) {
     return new ExecutorNeeds(
         depth,
         ReadConnection.SEND_DEPTH,
-        2,
+        ReadConnection.RECEIVES,
         CompletionQueues.ringBytes(depth)
-            + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, 2),
+            + CompletionQueues.queuePairBytes(ReadConnection.SEND_DEPTH, ReadConnection.RECEIVES),
         MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES
             + (long) chunksPerRegion() * settings.chunkBytes());
   }

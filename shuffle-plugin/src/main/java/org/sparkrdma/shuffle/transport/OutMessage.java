@@ -74,6 +74,10 @@ final class OutMessage {
     return askedNs;
   }
 
+  boolean awaitsAnswer() {
+    return awaitsAnswer;
+  }
+
   /** Whether it is a LOCATE that awaits its answer. */
   boolean isLocate() {
     return awaitsAnswer && blocks != null;

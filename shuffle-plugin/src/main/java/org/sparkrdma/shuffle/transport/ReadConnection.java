@@ -21,7 +21,7 @@ import org.sparkrdma.verbs.cm.Connection;
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
 final class ReadConnection extends RdmaConnection {
-  private static final int RECEIVES = LocateExchange.MESSAGES;
+  static final int RECEIVES = LocateExchange.MESSAGES;
 
   /** Power of two of entries, so that the ring has no unused ones. */
   static final int SEND_DEPTH = 64;
@@ -79,7 +79,7 @@ final class ReadConnection extends RdmaConnection {
     if (!prepare(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of())) {
       return false;
     }
-    exchange = new LocateExchange(this, buffer(RECEIVES), buffer(RECEIVES + 1));
+    exchange = new LocateExchange(this, RECEIVES);
     reads = new ReadPipeline(this, exchange);
     move(State.CONNECTING);
     connection.connect(parameters(context.settings().attemptTimeout()));
