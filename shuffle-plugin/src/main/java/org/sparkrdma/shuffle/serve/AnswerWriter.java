@@ -217,6 +217,8 @@ final class AnswerWriter {
       bytesFromCopies += lengthBytes;
     } else {
       locate.lease().hold(window);
+      int partitions = locate.request().endReduceId(block) - locate.request().startReduceId(block);
+      windows.onLocated(window, lengthBytes, partitions, nowNs);
       extentsFromWindows++;
     }
     if (computes) {

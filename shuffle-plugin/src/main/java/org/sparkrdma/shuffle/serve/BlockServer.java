@@ -136,8 +136,12 @@ public final class BlockServer implements DiskWork.Listener {
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
     this.outputs = new IndexCache(source, settings.windowBytes());
     Set<AccessFlag> access = settings.fileAccess(device);
+    boolean registers = settings.registersFiles(device);
+    boolean waitsForWindows =
+        registers
+            && (settings.mode() == ServeSettings.Mode.WINDOW || settings.pagesOnDemand(device));
     WindowPrice[] prices = new WindowPrice[source.disks()];
-    Arrays.fill(prices, price);
+    Arrays.fill(prices, waitsForWindows ? null : price);
     List<Path> excluded = FileProbe.copiedDirectories(server, systemFiles, access);
     this.windows =
         new FileWindows(
@@ -157,10 +161,6 @@ public final class BlockServer implements DiskWork.Listener {
     BlockLoad.Context context =
         new BlockLoad.Context(
             source, memory, work, settings.chunkBytes(), checksumKind, settings.computeSums());
-    boolean registers = settings.registersFiles(device);
-    boolean waitsForWindows =
-        registers
-            && (settings.mode() == ServeSettings.Mode.WINDOW || settings.pagesOnDemand(device));
     this.planner =
         new LoadPlanner(
             source,
@@ -344,10 +344,6 @@ public final class BlockServer implements DiskWork.Listener {
         locate.lackMemory();
         if (memory.isExhausted()) {
           onShortage(BlockLoad.MAX_BYTES);
-        } else if (windows.evict(1) > 0) {
-          // The reader's share is small because idle windows hold what would be free.
-          planner.onShortage(nowNs);
-          lackingReader = locate.reader();
         }
       }
       case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);

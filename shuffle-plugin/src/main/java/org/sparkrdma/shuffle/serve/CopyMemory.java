@@ -30,8 +30,12 @@ final class CopyMemory {
   private final long regionBytes;
   private final Map<Long, Share> shares = new HashMap<>();
   private final AtomicLong heldBytes = new AtomicLong();
-  private volatile long limitBytes;
+
+  /** What readers may share: memory that windows in use leave. */
+  private volatile long sharedBytes;
+
   private long windowBytes;
+  private long idleBytes;
 
   /** What a reader holds. Safe for any thread. */
   static final class Share {
@@ -69,8 +73,14 @@ final class CopyMemory {
   /** Windows hold so many bytes. */
   void setWindowBytes(long newWindowBytes) {
     windowBytes = newWindowBytes;
-    limitBytes = servingBytes - windowBytes;
-    pool.limit(limitBytes);
+    pool.limit(servingBytes - windowBytes);
+    setIdleBytes(idleBytes);
+  }
+
+  /** Idle windows, which end for copies, hold so many of them. */
+  void setIdleBytes(long newIdleBytes) {
+    idleBytes = newIdleBytes;
+    sharedBytes = servingBytes - windowBytes + idleBytes;
   }
 
   /** Whether windows may hold so many bytes more without taking memory from copies. */
@@ -107,7 +117,7 @@ final class CopyMemory {
   /** Any thread. */
   private boolean mayHold(Share share) {
     long held = share.bytes();
-    return held == 0 || held + chunkBytes <= limitBytes - heldBytes.get();
+    return held == 0 || held + chunkBytes <= sharedBytes - heldBytes.get();
   }
 
   /**

@@ -28,6 +28,9 @@ final class FileWindow implements Leased, DiskWork.Memory {
     CLOSED
   }
 
+  /** Part of a window whose bytes may have been copied while it was registered. */
+  private static final int COPIED_PART = 8;
+
   private final FileWindows windows;
   private final IndexCache.Entry entry;
   private final int index;
@@ -38,6 +41,9 @@ final class FileWindow implements Leased, DiskWork.Memory {
   private final PinnedBudget.Grant grant;
 
   private final long beganNs;
+
+  /** Bytes that are not located yet: those behind the block for which it was made. */
+  private long leftBytes;
 
   /** LOCATEs that wait until it has loaded. */
   private final List<OpenLocate> waiters = new ArrayList<>(0);
@@ -68,6 +74,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
       long offset,
       int lengthBytes,
       PinnedBudget.Grant grant,
+      long leftBytes,
       long beganNs) {
     this.windows = windows;
     this.entry = entry;
@@ -75,6 +82,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
     this.offset = offset;
     this.lengthBytes = lengthBytes;
     this.grant = grant;
+    this.leftBytes = leftBytes;
     this.beganNs = beganNs;
   }
 
@@ -84,6 +92,18 @@ final class FileWindow implements Leased, DiskWork.Memory {
 
   int index() {
     return index;
+  }
+
+  /** Bytes of it are located. Returns whether it is spent by them. */
+  boolean onLocated(int locatedBytes) {
+    boolean before = isSpent();
+    leftBytes -= locatedBytes;
+    return !before && isSpent();
+  }
+
+  /** Whether all of it was located: jobs read each byte once, about in the order of the file. */
+  boolean isSpent() {
+    return leftBytes <= lengthBytes / COPIED_PART;
   }
 
   /** Whether it loads, and has begun at a time or later. */

@@ -70,6 +70,9 @@ final class FileWindows {
   private long pinnedBytes;
   private long idleBytes;
 
+  /** Time from which windows are registered beside the answers. */
+  private long offersFromNs;
+
   /**
    * @param windowBytes length of a window, a power of two
    * @param maxWindows maximum number of windows
@@ -100,6 +103,7 @@ final class FileWindows {
     this.counters = server.counters();
     this.listener = listener;
     this.prices = prices;
+    this.offersFromNs = nowNs();
   }
 
   long nowNs() {
@@ -137,7 +141,7 @@ final class FileWindows {
     }
     long lengthBytes = lengthOf(entry, index);
     boolean fits = windows < maxWindows && copies.fitsBeside(lengthBytes);
-    window = !pinned || fits ? tryRegister(entry, index) : null;
+    window = !pinned || fits ? tryRegister(entry, fileOffset) : null;
     if (window == null && work.closingBytes() < lengthBytes) {
       evict(lengthBytes);
     }
@@ -157,7 +161,10 @@ final class FileWindows {
   void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
     int index = (int) (fileOffset >>> shift);
     WindowPrice price = prices[entry.disk()];
-    if (price == null || entry.window(index) != null || !mayRegister(entry, nowNs)) {
+    if (price == null
+        || nowNs - offersFromNs < 0
+        || entry.window(index) != null
+        || !mayRegister(entry, nowNs)) {
       return;
     }
     long lengthBytes = lengthOf(entry, index);
@@ -165,41 +172,74 @@ final class FileWindows {
     if (!price.pays(blocks, lengthBytes) && !price.isTrial(lengthBytes)) {
       return;
     }
-    if ((windows >= maxWindows || !copies.leavesRoomFor(lengthBytes))
+    tryRegisterBeside(entry, fileOffset, false, nowNs);
+  }
+
+  /**
+   * Bytes of a window are located. The next one of the file is registered before its first block is
+   * asked for.
+   */
+  void onLocated(FileWindow window, int lengthBytes, int partitions, long nowNs) {
+    IndexCache.Entry entry = window.entry();
+    if (window.onLocated(lengthBytes) && window.end() < entry.map().lengthBytes()) {
+      offer(entry, window.end(), partitions, nowNs);
+    }
+  }
+
+  /** Memory is short: for a while none is registered beside the answers. */
+  void offerNoneUntil(long timeNs) {
+    offersFromNs = timeNs;
+  }
+
+  /**
+   * Registers a window if its memory is free; the memory of another one that may end for it is free
+   * for a later one when that is closed.
+   *
+   * @param forAny whether any idle window may end for it
+   */
+  private FileWindow tryRegisterBeside(
+      IndexCache.Entry entry, long fileOffset, boolean forAny, long nowNs) {
+    long lengthBytes = lengthOf(entry, (int) (fileOffset >>> shift));
+    FileWindow window = hasRoom(lengthBytes) ? tryRegister(entry, fileOffset) : null;
+    if (!hasRoom(lengthBytes)
         && work.closingBytes() < lengthBytes
         && oldest != null
-        && nowNs - oldest.idleSinceNs() >= RECENT_NS) {
-      // Its memory is free for a later one when it is closed.
+        && (forAny || oldest.isSpent() || nowNs - oldest.idleSinceNs() >= RECENT_NS)) {
       evictOldest();
     }
-    if (windows < maxWindows && (!pinned || copies.leavesRoomFor(lengthBytes))) {
-      tryRegister(entry, index);
-    }
+    return window;
+  }
+
+  private boolean hasRoom(long lengthBytes) {
+    return windows < maxWindows && (!pinned || copies.leavesRoomFor(lengthBytes));
   }
 
   /**
    * The window with a byte of a file, to be waited for in place of a copy: it loads, and the bytes
    * of one block alone are worth its price, as those of a long block are where a registration costs
-   * less than a copy.
+   * less than a copy. Otherwise offers the window.
    *
    * @param blockBytes that the block has in the window
+   * @param partitions of the block
    * @return null to copy them
    */
-  FileWindow insteadOfCopy(IndexCache.Entry entry, long fileOffset, long blockBytes, long nowNs) {
+  FileWindow insteadOfCopy(
+      IndexCache.Entry entry, long fileOffset, long blockBytes, int partitions, long nowNs) {
     int index = (int) (fileOffset >>> shift);
     WindowPrice price = prices[entry.disk()];
-    long lengthBytes = lengthOf(entry, index);
-    if (price == null || !mayRegister(entry, nowNs) || !price.paysAlone(blockBytes, lengthBytes)) {
+    if (price == null || !price.paysAlone(blockBytes, lengthOf(entry, index))) {
+      offer(entry, fileOffset, partitions, nowNs);
       return null;
     }
     FileWindow window = entry.window(index);
-    if (window == null && windows < maxWindows && copies.leavesRoomFor(lengthBytes)) {
-      window = tryRegister(entry, index);
+    if (window == null && nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs)) {
+      window = tryRegisterBeside(entry, fileOffset, true, nowNs);
     }
     return window != null && window.isLoadingSince(nowNs - HANGING_NS) ? window : null;
   }
 
-  private FileWindow tryRegister(IndexCache.Entry entry, int index) {
+  private FileWindow tryRegister(IndexCache.Entry entry, long fileOffset) {
+    int index = (int) (fileOffset >>> shift);
     long start = (long) index << shift;
     int lengthBytes = (int) lengthOf(entry, index);
     if (windows >= maxWindows) {
@@ -209,7 +249,9 @@ final class FileWindows {
     if (pinned && grant == null) {
       return null;
     }
-    FileWindow window = new FileWindow(this, entry, index, start, lengthBytes, grant, nowNs());
+    long leftBytes = start + lengthBytes - fileOffset;
+    FileWindow window =
+        new FileWindow(this, entry, index, start, lengthBytes, grant, leftBytes, nowNs());
     entry.setWindow(index, window);
     entry.addBusyWindows(1);
     addWindow(1, window.pinnedBytes());
@@ -270,15 +312,24 @@ final class FileWindows {
     }
   }
 
+  /** One that is spent ends before all others. */
   private void addIdle(FileWindow window) {
-    window.older = newest;
-    if (newest == null) {
+    boolean spent = window.isSpent();
+    FileWindow older = spent ? null : newest;
+    FileWindow newer = spent ? oldest : null;
+    window.older = older;
+    window.newer = newer;
+    if (older == null) {
       oldest = window;
     } else {
-      newest.newer = window;
+      older.newer = window;
     }
-    newest = window;
-    idleBytes += window.pinnedBytes();
+    if (newer == null) {
+      newest = window;
+    } else {
+      newer.older = window;
+    }
+    addIdleBytes(window.pinnedBytes());
   }
 
   private void removeIdle(FileWindow window) {
@@ -294,7 +345,12 @@ final class FileWindows {
     }
     window.older = null;
     window.newer = null;
-    idleBytes -= window.pinnedBytes();
+    addIdleBytes(-window.pinnedBytes());
+  }
+
+  private void addIdleBytes(long lengthBytes) {
+    idleBytes += lengthBytes;
+    copies.setIdleBytes(idleBytes);
   }
 
   void onLeased(FileWindow window) {

@@ -108,16 +108,13 @@ final class LoadPlanner {
   void onShortage(long nowNs) {
     isShort = true;
     shortNs = nowNs;
+    windows.offerNoneUntil(nowNs + SHORTAGE_NS);
   }
 
   /** Whether a LOCATE has lacked memory in the last seconds. */
   boolean isShort(long nowNs) {
     isShort &= nowNs - shortNs < LACK_NS;
     return isShort;
-  }
-
-  private boolean mayOffer(long nowNs) {
-    return !waitsForWindows && !(isShort && nowNs - shortNs < SHORTAGE_NS);
   }
 
   /** How many of so many LOCATEs that lack memory may find some now. */
@@ -136,7 +133,6 @@ final class LoadPlanner {
     IndexCache.Entry entry =
         outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
     if (registers
-        && mayOffer(nowNs)
         && entry != null
         && entry.map().lengthBytes() > 0
         && !context.computes(request.freshSums(block), entry.map())) {
@@ -215,51 +211,33 @@ final class LoadPlanner {
     while (at < end && locate.plannedBytes() < Located.MAX_LOCATED_BYTES) {
       long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
       if (!mayUseWindows || windows.ready(entry, at) == null) {
-        if (mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs)) {
-          if (!tryWaitForWindow(locate, entry, at)) {
-            return;
-          }
-        } else if (copies || !mayUseWindows) {
-          FileWindow window =
-              mayUseWindows && mayOffer(nowNs)
-                  ? windows.insteadOfCopy(entry, at, next - at, nowNs)
-                  : null;
-          if (window != null) {
-            window.addWaiter(locate);
-            locate.onBegun();
-            locate.addPlanned(next - at);
-            at = next;
-            continue;
-          }
-          if (mayUseWindows && mayOffer(nowNs)) {
-            windows.offer(entry, at, partitions, nowNs);
-          }
-          next = Math.min(next, at + BlockLoad.MAX_BYTES);
-          add(
-              locate,
-              disk,
-              new BlockLoad.Part(request, block, map, at - start, next - start),
-              nowNs);
-        } else {
+        boolean waits = mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs);
+        if (mayUseWindows && !waits && !copies) {
           locate.refuse(block, Located.Kind.BUSY);
           return;
+        }
+        FileWindow window = null;
+        if (waits) {
+          window = windows.require(entry, at);
+          if (window == null) {
+            locate.lackMemory();
+            return;
+          }
+        } else if (mayUseWindows) {
+          window = windows.insteadOfCopy(entry, at, next - at, partitions, nowNs);
+        }
+        if (window == null) {
+          next = Math.min(next, at + BlockLoad.MAX_BYTES);
+          BlockLoad.Part part = new BlockLoad.Part(request, block, map, at - start, next - start);
+          add(locate, disk, part, nowNs);
+        } else {
+          window.addWaiter(locate);
+          locate.onBegun();
         }
       }
       locate.addPlanned(next - at);
       at = next;
     }
-  }
-
-  /** Returns false when there is no memory for the window. */
-  private boolean tryWaitForWindow(OpenLocate locate, IndexCache.Entry entry, long at) {
-    FileWindow window = windows.require(entry, at);
-    if (window == null) {
-      locate.lackMemory();
-      return false;
-    }
-    window.addWaiter(locate);
-    locate.onBegun();
-    return true;
   }
 
   private void add(OpenLocate locate, int disk, BlockLoad.Part part, long nowNs) {

@@ -697,6 +697,43 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldEndAWindowThatWasReadWholeForANewOneAtOnce() throws Exception {
+    // A window pays by eleven blocks and more.
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    // It was used last.
+    Wanted[] rest = new Wanted[15];
+    Arrays.setAll(rest, i -> Wanted.of(1, 3, i + 1));
+    server.release(1, served(1, rest).leaseId);
+    write(1, 4, lengths(16, CHUNK));
+    for (int i = 0; i < 2; i++) {
+      server.release(1, served(1, Wanted.of(1, 4, i)).leaseId);
+    }
+    assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+    assertThat(served(1, Wanted.of(1, 4, 2)).copied).isFalse();
+    assertThat(served(1, Wanted.of(1, 1, 1)).copied).as("not the oldest one").isFalse();
+  }
+
+  @Test
+  void shouldGiveAReaderMemoryThatIdleWindowsHold() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW);
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    write(1, 4, lengths(14, CHUNK));
+    Wanted[] blocks = new Wanted[14];
+    Arrays.setAll(blocks, i -> Wanted.of(1, 4, i));
+    Call call = served(1, blocks);
+    assertThat(call.kinds).hasSize(14);
+    assertThat(counters.value(Counter.WINDOWS_EVICTED)).isZero();
+    server.release(1, call.leaseId);
+  }
+
+  @Test
   void shouldKeepAnIndexWhateverAPeerAsksOfIt() throws Exception {
     start(ServeSettings.Mode.COPY, 1 << 20);
     write(1, 1, 3 * CHUNK);
