@@ -94,11 +94,9 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return index;
   }
 
-  /** Bytes of it are located. Returns whether it is spent by them. */
-  boolean onLocated(int locatedBytes) {
-    boolean before = isSpent();
+  /** Bytes of it are located. */
+  void onLocated(int locatedBytes) {
     leftBytes -= locatedBytes;
-    return !before && isSpent();
   }
 
   /** Whether all of it was located: jobs read each byte once, about in the order of the file. */

@@ -181,7 +181,8 @@ final class FileWindows {
    */
   void onLocated(FileWindow window, int lengthBytes, int partitions, long nowNs) {
     IndexCache.Entry entry = window.entry();
-    if (window.onLocated(lengthBytes) && window.end() < entry.map().lengthBytes()) {
+    window.onLocated(lengthBytes);
+    if (window.isSpent() && window.end() < entry.map().lengthBytes()) {
       offer(entry, window.end(), partitions, nowNs);
     }
   }
@@ -201,11 +202,11 @@ final class FileWindows {
       IndexCache.Entry entry, long fileOffset, boolean forAny, long nowNs) {
     long lengthBytes = lengthOf(entry, (int) (fileOffset >>> shift));
     FileWindow window = hasRoom(lengthBytes) ? tryRegister(entry, fileOffset) : null;
-    if (!hasRoom(lengthBytes)
-        && work.closingBytes() < lengthBytes
-        && oldest != null
-        && (forAny || oldest.isSpent() || nowNs - oldest.idleSinceNs() >= RECENT_NS)) {
-      evictOldest();
+    if (!hasRoom(lengthBytes) && oldest != null) {
+      boolean ends = forAny || nowNs - oldest.idleSinceNs() >= RECENT_NS;
+      if (oldest.isSpent() || (ends && work.closingBytes() < lengthBytes)) {
+        evictOldest();
+      }
     }
     return window;
   }
