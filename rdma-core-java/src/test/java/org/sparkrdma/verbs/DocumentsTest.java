@@ -115,7 +115,6 @@ class DocumentsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "docs/verbs.md                   | if (choice.engine() == null)",
         "docs/verbs.md                   | Javadoc of the main calls names their man page",
         "docs/tuning.md                  | SPARK-54536",
         "README.md                       | within one version of Spark only",

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.examples;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Two ends send a number to and fro, which grows by one on each way: a program without helpers. */
+final class PingPong {
+  private static final int TURNS = 1_000;
+  private static final int RECEIVE = 0;
+  private static final int SEND = 1;
+
+  /** Completions by the id of their request. */
+  private static final int[] COMPLETED = new int[2];
+
+  private PingPong() {}
+
+  /** Arguments: {@code server ENGINE HOST PORT} or {@code client ENGINE HOST PORT}. */
+  public static void main(String[] arguments) throws VerbsException {
+    boolean server = arguments[0].equals("server");
+    InetSocketAddress address = new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3]));
+    Verbs.Choice choice = Verbs.choose(arguments[1], EngineSettings.none());
+    if (choice.engine() == null) {
+      throw new IllegalStateException("no RDMA device: " + choice.reasons());
+    }
+    // Closing the device closes all that was created on it.
+    try (VerbsEngine engine = choice.engine();
+        Device device = engine.open(engine.devices().get(0))) {
+      CompletionChannel channel = device.createCompletionChannel();
+      CompletionQueue queue = device.createCompletionQueue(4, channel);
+      ConnectionManager manager = device.createConnectionManager(channel);
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      // Eight bytes for the number received, and eight for the number to send.
+      HostMemory memory = device.allocate(16);
+      MemoryRegion region = domain.register(memory, 0, 16, Set.of(AccessFlag.LOCAL_WRITE));
+      ByteBuffer numbers = memory.slice(0, 16);
+      WorkRequest receive = new WorkRequest(1).receive(RECEIVE).local(region, 0, 8);
+      WorkRequest send = new WorkRequest(1).send(SEND).local(region, 8, 8).signalled();
+
+      Connection connection;
+      if (server) {
+        System.out.println("listening at " + manager.listen(address, 1).address());
+        connection = await(manager, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      } else {
+        connection = manager.resolve(address, null, Duration.ofSeconds(5));
+        await(manager, ConnectionEvent.Type.RESOLVED);
+      }
+      QueuePair pair =
+          connection.createQueuePair(
+              domain, new QueuePairSettings(queue, queue, 2, 1, 1, Set.of()));
+      // Before the other end can send.
+      pair.postReceive(receive);
+      if (server) {
+        connection.accept(ConnectionParameters.of(new byte[0]));
+      } else {
+        connection.connect(ConnectionParameters.of(new byte[0]));
+      }
+      await(manager, ConnectionEvent.Type.ESTABLISHED);
+
+      long beganNs = System.nanoTime();
+      int sends = 0;
+      if (!server) {
+        pair.postSend(send);
+        await(queue, SEND, ++sends);
+      }
+      for (int turn = 1; turn <= TURNS; turn++) {
+        await(queue, RECEIVE, turn);
+        numbers.putLong(8, numbers.getLong(0) + 1);
+        pair.postReceive(receive); // before the answer to what is sent now
+        pair.postSend(send);
+        await(queue, SEND, ++sends); // until then the memory is the device's
+      }
+      long turnNs = (System.nanoTime() - beganNs) / TURNS;
+      System.out.println("sent " + numbers.getLong(8) + ", a turn took " + turnNs + " ns");
+      if (server) {
+        await(manager, ConnectionEvent.Type.DISCONNECTED);
+      }
+    }
+  }
+
+  private static void await(CompletionQueue queue, int request, int count) {
+    while (COMPLETED[request] < count) {
+      queue.poll(
+          4,
+          completion -> {
+            if (!completion.succeeded()) {
+              throw new IllegalStateException("failed: status=" + completion.status());
+            }
+            COMPLETED[(int) completion.requestId()]++;
+          });
+    }
+  }
+
+  private static ConnectionEvent await(ConnectionManager manager, ConnectionEvent.Type wanted) {
+    ConnectionEvent event = manager.pollEvent();
+    while (event == null) {
+      event = manager.pollEvent();
+    }
+    if (event.type() != wanted) {
+      throw new IllegalStateException("type=" + event.type() + " reason=" + event.reason());
+    }
+    return event;
+  }
+}
