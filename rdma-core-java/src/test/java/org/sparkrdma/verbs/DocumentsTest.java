@@ -117,7 +117,7 @@ class DocumentsTest {
       value = {
         "docs/verbs.md                   | Javadoc of the main calls names their man page",
         "docs/tuning.md                  | SPARK-54536",
-        "README.md                       | within one version of Spark only",
+        "docs/tuning.md                  | of the same Spark version only",
         "README.md                       | and Kubernetes also an image and a pod template",
         ".github/ISSUE_TEMPLATE/bug.yml  | names of other hosts, users and directories may remain",
         "docs/doctor.md                  | names of other hosts, users and directories may remain"
