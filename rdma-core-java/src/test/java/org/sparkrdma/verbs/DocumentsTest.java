@@ -196,6 +196,23 @@ class DocumentsTest {
     return names;
   }
 
+  /** The index in docs has each page, and each page leads back to it. */
+  @Test
+  void shouldHaveEachPageInTheIndex() throws IOException {
+    Path docs = ROOT.resolve("docs");
+    String index = Files.readString(docs.resolve("README.md"));
+    List<Path> pages =
+        documents().stream()
+            .filter(page -> page.startsWith(docs) && !page.equals(docs.resolve("README.md")))
+            .toList();
+    assertThat(pages).hasSizeGreaterThan(10);
+    for (Path page : pages) {
+      String back = page.getParent().relativize(docs.resolve("README.md")).toString();
+      assertThat(index).contains("](" + docs.relativize(page) + ")");
+      assertThat(Files.readString(page)).contains("[All pages](" + back + ")");
+    }
+  }
+
   @Test
   void shouldLeadToAFileAndAHeading() throws IOException {
     List<String> wrong = new ArrayList<>();

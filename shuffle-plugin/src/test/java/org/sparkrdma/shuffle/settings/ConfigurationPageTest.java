@@ -43,7 +43,7 @@ class ConfigurationPageTest {
         The driver checks all keys when the application starts. An unknown key or a wrong value stops it with
         an error that names the key and the allowed values.
 
-        Bytes and times have a unit (`512m`, `4g`; `500ms`, `30s`). All keys begin with `spark.shuffle.rdma.`. [All pages](../README.md#more)
+        Bytes and times have a unit (`512m`, `4g`; `500ms`, `30s`). All keys begin with `spark.shuffle.rdma.`. [All pages](README.md)
 
         | Key | Default | Controls | Change |
         |---|---|---|---|
