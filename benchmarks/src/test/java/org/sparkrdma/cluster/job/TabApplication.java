@@ -16,7 +16,8 @@ import org.sparkrdma.shuffle.ui.ApplicationMonitor;
  */
 public final class TabApplication {
   private static final long MIB = 1L << 20;
-  private static final String END = "Container killed by YARN";
+  private static final long BLOCK_BYTES = 10 * MIB;
+  private static final String REASON = "Container killed by YARN";
 
   /** The beginnings of a stage's events, with its id and name. */
   private static final String STAGE =
@@ -50,33 +51,35 @@ public final class TabApplication {
    */
   public static void main(String[] arguments) throws Exception {
     int executors = Integer.parseInt(arguments[0]);
+    int stages = Integer.parseInt(arguments[1]);
+    long[] read = new long[executors];
+    long[] tcp = new long[executors];
+    for (int i = 0; i < stages; i++) {
+      read[i % executors] += readBytes(i, i % executors);
+      tcp[i % executors] += tcpBytes(i, i % executors);
+    }
     try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("orders"))) {
       ApplicationMonitor monitor =
           ApplicationMonitor.start(spark.sc(), Map::of, List.of(), id -> false).orElseThrow();
       LiveListenerBus bus = spark.sc().listenerBus();
       for (int i = 0; i < executors; i++) {
         String id = "'Timestamp': 1, 'Executor ID': '" + i + "'";
-        String host = "ip-10-0-7-" + i + ".eu-central-1.compute.internal";
+        String host = "worker-" + i + ".rack-7.cluster.example.org";
         String info = "'Executor Info': {'Host': '" + host + "', 'Total Cores': 8, 'Log Urls': {}}";
         post(bus, "{'Event': 'SparkListenerExecutorAdded', %s, %s}", id, info);
-        monitor.report("" + i, i % 5 == 3 ? withoutRdma(i) : withRdma(i));
+        monitor.report("" + i, hasRdma(i) ? withRdma(i, read[i], tcp[i]) : withoutRdma(tcp[i]));
         if (i % 7 == 6) {
-          post(
-              bus,
-              "{'Event': 'SparkListenerExecutorRemoved', %s, %s}",
-              id,
-              "'Removed Reason': '" + END + "'");
+          String removed = "'Removed Reason': '" + REASON + "'";
+          post(bus, "{'Event': 'SparkListenerExecutorRemoved', %s, %s}", id, removed);
         }
       }
-      // In an application ExecutorEnds tells of them.
-      bus.waitUntilEmpty();
-      for (int i = 6; i < executors; i += 7) {
-        monitor.end("" + i, END);
-      }
-      for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
+      for (int i = 0; i < stages; i++) {
         addStage(bus, monitor, i, i % executors);
       }
       bus.waitUntilEmpty();
+      for (int i = 6; i < executors; i += 7) {
+        monitor.end("" + i, REASON);
+      }
       System.out.println(spark.sc().uiWebUrl().get() + " " + spark.sc().applicationId());
       while (System.in.read() >= 0) {}
     }
@@ -86,12 +89,27 @@ public final class TabApplication {
     bus.post(JsonProtocol.sparkEventFromJson(event.formatted(values).replace('\'', '"')));
   }
 
-  private static Map<String, Object> withoutRdma(int id) {
-    String reason = "ibverbs: the limit of locked memory is 65536 bytes: raise it with ulimit -l";
-    return Map.of("state", "off", "reasons", reason, "fallback.unavailable", 40L + id);
+  private static boolean hasRdma(int executor) {
+    return executor % 5 != 3;
   }
 
-  private static Map<String, Object> withRdma(int id) {
+  /** Bytes that the task of a stage reads by RDMA. */
+  private static long readBytes(int stage, int executor) {
+    return hasRdma(executor) ? (900 + stage * 53L % 800) * MIB : 0;
+  }
+
+  /** Bytes that it fetches over TCP. */
+  private static long tcpBytes(int stage, int executor) {
+    long some = stage % 4 == 0 ? 0 : 100 * MIB;
+    return hasRdma(executor) ? some : (900 + stage * 53L % 800) * MIB;
+  }
+
+  private static Map<String, Object> withoutRdma(long tcp) {
+    String reason = "ibverbs: the limit of locked memory is 65536 bytes: raise it with ulimit -l";
+    return Map.of("state", "off", "reasons", reason, "fallback.unavailable", tcp / BLOCK_BYTES);
+  }
+
+  private static Map<String, Object> withRdma(int id, long read, long tcp) {
     Map<String, Object> figures =
         new HashMap<>(Map.of("state", "up", "engine", "ibverbs", "device", "mlx5_0"));
     String addresses = "10.0.7.%1$d:40659, [fd00:0:0:0:0:0:7:%1$d]:44353";
@@ -99,26 +117,26 @@ public final class TabApplication {
     figures.put("pinned", (200 + id % 70) * MIB);
     figures.put("highest", (300 + id % 90) * MIB);
     figures.put("limit", 1_024 * MIB);
-    figures.put("connections", 2L * (id % 50));
+    figures.put("connections", 4L + id % 50);
     figures.put("p50us", 12L + id % 9);
     figures.put("p99us", 90L + id % 40);
-    figures.put("read", (2_000 + id * 37L % 900) * MIB);
-    figures.put("tcp", (200 + id * 13L % 100) * MIB);
-    figures.put("fallback.no-endpoint", 30L + id);
+    figures.put("read", read);
+    figures.put("tcp", tcp);
+    figures.put("fallback.no-endpoint", tcp / BLOCK_BYTES);
     return figures;
   }
 
   /** A stage with one task, which reads blocks of other executors. */
   private static void addStage(
-      LiveListenerBus bus, ApplicationMonitor monitor, long id, int executor) {
-    long read = (900 + id * 53 % 800) * MIB;
-    long tcp = id % 4 == 0 ? 0 : 100 * MIB;
+      LiveListenerBus bus, ApplicationMonitor monitor, int id, int executor) {
+    long read = readBytes(id, executor);
+    long tcp = tcpBytes(id, executor);
     String name = id % 2 == 0 ? "save at OrdersByRegion.scala:118" : "count at Orders.scala:97";
-    long waitMs = 400 + id * 41 % 900;
+    long waitMs = 400 + id * 41L % 900;
     post(bus, STAGE, id, name, "Submitted");
     post(bus, TASK, id, executor, read + tcp, waitMs, "Start");
     post(bus, TASK, id, executor, read + tcp, waitMs, "End");
     post(bus, STAGE, id, name, "Completed");
-    monitor.report("" + executor, Map.of("stages", List.of(id + 1, id, read, 0L, tcp)));
+    monitor.report("" + executor, Map.of("stages", List.of(id + 1L, (long) id, read, 0L, tcp)));
   }
 }
