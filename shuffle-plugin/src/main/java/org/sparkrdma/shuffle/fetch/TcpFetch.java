@@ -26,7 +26,9 @@ public final class TcpFetch implements BlockFetchingListener {
   /** Blocks without an answer. */
   private final Set<String> open;
 
+  private final long beganNs = System.nanoTime();
   private long bytes;
+  private boolean failed;
 
   TcpFetch(
       FetchContext context,
@@ -103,6 +105,9 @@ public final class TcpFetch implements BlockFetchingListener {
     bytes += first ? blockBytes : 0;
     if (first && open.isEmpty()) {
       context.counters().stages().add(stage, 0, 0, bytes);
+      if (fallback && !failed) {
+        context.counters().onTcpRequest(System.nanoTime() - beganNs);
+      }
     }
     return first;
   }
@@ -136,6 +141,9 @@ public final class TcpFetch implements BlockFetchingListener {
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     try {
+      synchronized (this) {
+        failed = true;
+      }
       if (close(blockId, 0)) {
         listener.onBlockFetchFailure(blockId, failure);
       }

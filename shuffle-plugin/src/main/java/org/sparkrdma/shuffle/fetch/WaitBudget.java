@@ -166,9 +166,13 @@ public final class WaitBudget {
     return factor * FREE_NS;
   }
 
-  /** A wait has ended with what it waited for: what was not free is spent. */
-  public void onSlowResult(long sinceNs, long nowNs) {
-    spend(sinceNs + freeNs(), nowNs, 0);
+  /**
+   * A wait has ended with what it waited for: what was not free is spent.
+   *
+   * @param otherwiseNs how long it would have taken without that wait, which is free
+   */
+  public void onSlowResult(long sinceNs, long otherwiseNs, long nowNs) {
+    spend(sinceNs + Math.max(freeNs(), otherwiseNs), nowNs, 0);
   }
 
   private long spend(long sinceNs, long nowNs, int vain) {

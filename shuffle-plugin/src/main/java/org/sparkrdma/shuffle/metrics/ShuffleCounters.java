@@ -12,6 +12,7 @@ public final class ShuffleCounters {
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final ReadLatency readLatency = new ReadLatency();
   private final StageReads stages = new StageReads();
+  private volatile long tcpRequestNs;
 
   /** All at zero. */
   public ShuffleCounters() {
@@ -43,6 +44,18 @@ public final class ShuffleCounters {
   /** Bytes that tasks received, by stage. */
   public StageReads stages() {
     return stages;
+  }
+
+  /** A request for blocks of a peer has taken so long by TCP. */
+  public void onTcpRequest(long lengthNs) {
+    long before = tcpRequestNs;
+    // Two at a time may count as one.
+    tcpRequestNs = before == 0 ? lengthNs : before + (lengthNs - before) / 4;
+  }
+
+  /** How long requests by TCP take lately; 0 before the first. */
+  public long tcpRequestNs() {
+    return tcpRequestNs;
   }
 
   /** Counts one block that used TCP for this reason. */

@@ -20,6 +20,9 @@ final class Peer {
   /** A peer whose last wait had a result and which had none in vain for so long is well. */
   private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
 
+  /** Of as many slow results one is compared with TCP. */
+  private static final int PROBE_PART = 16;
+
   /** A request that waits for a connection, with its blocks from an index on. */
   private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
@@ -39,6 +42,8 @@ final class Peer {
   /** The shortest wait that makes sense now, where that is longer than for other peers. */
   private long neededNs;
 
+  private int slowResults;
+  private boolean wantsProbe;
   private boolean hadResult;
   private long resultNs;
   private boolean hadVainWait;
@@ -110,10 +115,28 @@ final class Peer {
     return waits.freeNs();
   }
 
-  /** An answer or READ has come after a longer wait: TCP may be faster. */
-  void onSlowResult(long sinceNs, long nowNs) {
-    waits.onSlowResult(sinceNs, nowNs);
+  /**
+   * An answer or READ has come after a longer wait. What exceeds twice the time that TCP takes is
+   * spent; a request in {@value #PROBE_PART} shows that time.
+   *
+   * @param tcpNs time of a request by TCP; 0 where it is not known
+   */
+  void onSlowResult(long sinceNs, long tcpNs, long nowNs) {
+    if (tcpNs > 0) {
+      waits.onSlowResult(sinceNs, 2 * tcpNs, nowNs);
+    }
     needLongWait(nowNs - sinceNs);
+    wantsProbe |= slowResults++ % PROBE_PART == 0;
+  }
+
+  /** Whether the next request uses TCP, to show how long that takes. */
+  boolean wantsProbe() {
+    return wantsProbe;
+  }
+
+  /** It does. */
+  void onProbe() {
+    wantsProbe = false;
   }
 
   /** A READ of it is done. */

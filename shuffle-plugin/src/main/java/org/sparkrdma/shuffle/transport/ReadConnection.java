@@ -41,6 +41,8 @@ final class ReadConnection extends RdmaConnection {
   /** The longest wait for it that may begin now. */
   private volatile long limitNs;
 
+  private volatile boolean wantsProbe;
+
   /** Whether it makes no progress: new blocks use TCP until what was begun has ended. */
   private boolean suspect;
 
@@ -193,6 +195,15 @@ final class ReadConnection extends RdmaConnection {
 
   void setLimit(long newLimitNs) {
     limitNs = newLimitNs;
+  }
+
+  /** Whether the next request is for TCP. Safe for any thread. */
+  boolean wantsProbe() {
+    return wantsProbe;
+  }
+
+  void setWantsProbe(boolean wants) {
+    wantsProbe = wants;
   }
 
   /** Whether it makes no progress. */

@@ -53,7 +53,7 @@ final class ReadPeers {
   ReadConnection connectionForTasks(long incarnation) {
     ReadConnection of =
         context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
-    return of == null || of.limitNs() == 0 ? null : of;
+    return of == null || of.limitNs() == 0 || of.wantsProbe() ? null : of;
   }
 
   /** Fetches the blocks of a request from an index on. */
@@ -79,6 +79,10 @@ final class ReadPeers {
         // Others have spent what all peers have: an attempt beside TCP shows that this one is well.
         attempts.add(peer, nowNs);
       }
+    } else if (usable && peer.wantsProbe()) {
+      peer.onProbe();
+      connection.setWantsProbe(false);
+      leaveToTcp(request, from, FallbackReason.SLOW_PEER, "TCP may be faster");
     } else if (usable) {
       connection.fetch(request, from, nowNs);
     } else {
@@ -177,7 +181,8 @@ final class ReadPeers {
   void onSlowResult(ReadConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
-    peer.onSlowResult(sinceNs, nowNs);
+    peer.onSlowResult(sinceNs, context.counters().tcpRequestNs(), nowNs);
+    connection.setWantsProbe(peer.wantsProbe());
     if (!quarantined && peer.isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
     }

@@ -177,6 +177,18 @@ class SickPeersTest {
     assertThat(task.read()).isGreaterThan(500);
   }
 
+  /** On a host whose processors are all busy, for example. */
+  @Test
+  void shouldReadMostBlocksOfASlowPeerWhereTcpIsAsSlow() throws Exception {
+    List<VirtualExecutor> slow = servers(1);
+    fabric.delayReads(from -> 300 * MS);
+    VirtualTask task = new VirtualTask(fabric, reader, slow, 1, 10 * MS);
+    task.slowTcp(300 * MS);
+    runUntil(task, 100 * SECOND);
+    assertThat(task.read()).isGreaterThan(9 * task.answered() / 10);
+    assertThat(task.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+  }
+
   /** The LOCATE arrives, and its answer does not. */
   @Test
   void shouldLoseLittleToAPeerThatAnswersNothing() throws Exception {

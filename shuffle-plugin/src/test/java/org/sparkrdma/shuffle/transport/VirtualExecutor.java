@@ -316,6 +316,11 @@ final class VirtualExecutor implements AutoCloseable {
 
   // Figures.
 
+  /** A request of it has taken so long by TCP. */
+  void onTcpRequest(long lengthNs) {
+    counters.onTcpRequest(lengthNs);
+  }
+
   long count(Counter counter) {
     return counters.value(counter);
   }

@@ -23,6 +23,7 @@ final class VirtualTask {
   private final long workNs;
   private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
   private final List<Integer> readOf = new ArrayList<>();
+  private long tcpNs = TCP_NS;
   private int requests;
   private int read;
   private int answered;
@@ -71,8 +72,11 @@ final class VirtualTask {
 
   private void onAnswer(int server, long sinceNs, VirtualFetch fetch) {
     fabric.after(
-        fetch.isRead() ? 0 : TCP_NS,
+        fetch.isRead() ? 0 : tcpNs,
         () -> {
+          if (!fetch.isRead()) {
+            reader.onTcpRequest(tcpNs);
+          }
           waitedNs += fabric.nowNs() - sinceNs;
           answered++;
           read += fetch.isRead() ? 1 : 0;
@@ -82,6 +86,11 @@ final class VirtualTask {
         });
   }
 
+  /** Requests by TCP take so long, from its first one on. */
+  void slowTcp(long requestNs) {
+    tcpNs = requestNs;
+  }
+
   /** It begins no other request. */
   void end() {
     ended = true;
@@ -89,7 +98,7 @@ final class VirtualTask {
 
   /** Time for which it has waited longer than with {@code mode=off}. */
   long lostNs() {
-    return waitedNs - answered * TCP_NS;
+    return waitedNs - answered * tcpNs;
   }
 
   /** Requests that are answered. */
