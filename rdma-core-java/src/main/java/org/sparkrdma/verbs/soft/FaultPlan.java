@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
  * The faults to inject on a device, as data: no other code contains test branches.
  *
  * <pre>
- *  plan   = rule { "," rule }
+ *  plan   = [ "executor=" name ";" ] rules   with a name only in the process that has it
+ *  rules  = rule { "," rule }
  *  rule   = kind "@" n [ "+" ] [ ":" duration ]     the n-th time, or from the n-th time on
  *         | kind "%" probability [ ":" duration ]   each time with a chance between 0 and 1
  *         | "seed=" number
@@ -45,6 +46,7 @@ final class FaultPlan {
 
   private static final Pattern RULE =
       Pattern.compile("([a-z-]+)(?:@([1-9][0-9]{0,17})(\\+?)|%([0-9.]{1,20}))(?::(.+))?");
+  private static final Pattern PROCESS = Pattern.compile("executor=([^;,]+);(.+)");
   private static final String SEED = "seed=";
 
   private final List<Rule> rules;
@@ -57,10 +59,26 @@ final class FaultPlan {
   }
 
   /**
-   * Parses a plan; all counts begin at 0.
+   * The rules of a plan that hold in a process, checked.
+   *
+   * @param plan as above; empty for no faults
+   * @param process its name
+   * @return empty when the plan is for another process
+   * @throws IllegalArgumentException with the reason when the text is no plan
+   */
+  static String rulesFor(String plan, String process) {
+    Matcher named = PROCESS.matcher(plan);
+    boolean forOne = named.matches();
+    String rules = forOne ? named.group(2) : plan;
+    parse(rules);
+    return !forOne || named.group(1).equals(process) ? rules : "";
+  }
+
+  /**
+   * Parses rules; all counts begin at 0.
    *
    * @param text rules as above; empty for no faults
-   * @throws IllegalArgumentException with the reason when the text is no plan
+   * @throws IllegalArgumentException with the reason when the text is no list of rules
    */
   static FaultPlan parse(String text) {
     List<Rule> rules = new ArrayList<>();

@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  *
  * @param directory directory of memory and tables, on a tmpfs
  * @param latencyNs latency of the simulated network
- * @param faults faults to inject, see {@link FaultPlan}
+ * @param faults rules of the faults to inject in this process, see {@link FaultPlan}
  * @param handshakeTimeoutNs time-out of the handshake
  * @param registration cost of a registration
  * @param deregistration cost of a deregistration
@@ -49,7 +49,8 @@ record SoftSettings(
           "",
           "rules such as read-error@100, flip-bit@7, delay@3:200ms, hang@5, drop-connection@20,"
               + " refuse-connect@1, hang-connect@1, send-error@2, send-hang@2, register-error@1;"
-              + " @n+ for the n-th and later, %p for a chance; seed=n",
+              + " @n+ for the n-th and later, %p for a chance; seed=n; executor=id; before them for one"
+              + " executor",
           "Controls which faults are injected: rules separated by commas. Each rule makes"
               + " an operation fail, stop or change a bit. Set it in tests only.");
   private static final EngineSetting HANDSHAKE_TIMEOUT =
@@ -93,11 +94,10 @@ record SoftSettings(
    */
   static SoftSettings of(EngineSettings given) {
     given.requireKnown(SoftProvider.NAME, ALL);
-    parse(given, FAULTS, FaultPlan::parse);
     return new SoftSettings(
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),
-        given.value(FAULTS),
+        parse(given, FAULTS, plan -> FaultPlan.rulesFor(plan, given.process())),
         duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L),
         parse(given, REGISTRATION_COST, SoftCost::parse),
         parse(given, DEREGISTRATION_COST, SoftCost::parse));

@@ -12,12 +12,14 @@ import java.util.TreeMap;
  * engines.
  */
 public final class EngineSettings {
-  private static final EngineSettings NONE = new EngineSettings(Map.of());
+  private static final EngineSettings NONE = new EngineSettings(Map.of(), "");
 
   private final Map<String, String> values;
+  private final String process;
 
-  private EngineSettings(Map<String, String> values) {
+  private EngineSettings(Map<String, String> values, String process) {
     this.values = Map.copyOf(values);
+    this.process = process;
   }
 
   /** {@return no values: every engine uses its defaults} */
@@ -31,7 +33,21 @@ public final class EngineSettings {
    * @param values by key, such as {@code soft.latency}
    */
   public static EngineSettings of(Map<String, String> values) {
-    return new EngineSettings(values);
+    return new EngineSettings(values, "");
+  }
+
+  /**
+   * {@return the same for a process that the application names}
+   *
+   * @param name such as the id of an executor; not null
+   */
+  public EngineSettings inProcess(String name) {
+    return new EngineSettings(values, name);
+  }
+
+  /** {@return the name of this process; empty when the application gives none} */
+  public String process() {
+    return process;
   }
 
   /**

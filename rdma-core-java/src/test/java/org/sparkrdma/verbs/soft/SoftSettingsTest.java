@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,10 @@ class SoftSettingsTest {
     "soft.latency,11s",
     "soft.latency,5 ms",
     "soft.faults,explode@1",
+    "soft.faults,executor=1;explode@1",
+    "soft.faults,executor=1;executor=2;hang@1",
+    "soft.faults,executor=1;",
+    "soft.faults,executor=;hang@1",
     "soft.handshake.timeout,0ms",
     "soft.handshake.timeout,2m",
     "soft.registration.cost,75us",
@@ -45,6 +50,16 @@ class SoftSettingsTest {
         .hasMessageContaining("key=" + key)
         .hasMessageContaining("value=" + value)
         .hasMessageContaining("allowed=");
+  }
+
+  @Test
+  void shouldHaveTheFaultsOfAnotherExecutorNowhereElse() {
+    EngineSettings sick = EngineSettings.of(Map.of("soft.faults", "executor=1;hang@1+,seed=3"));
+    assertThat(SoftSettings.of(sick.inProcess("1")).faults()).isEqualTo("hang@1+,seed=3");
+    for (String other : List.of("", "0", "11", "driver")) {
+      assertThat(SoftSettings.of(sick.inProcess(other)).faults()).isEmpty();
+    }
+    assertThat(of("soft.faults", "hang@1").faults()).isEqualTo("hang@1");
   }
 
   @Test

@@ -100,7 +100,8 @@ class RuntimeStart {
     }
     try {
       initialiseClasses();
-      Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
+      Verbs.Choice choice =
+          engines.apply(settings.engine(), settings.engineSettings().inProcess(env.executorId()));
       reasons.addAll(choice.reasons());
       if (choice.engine() == null) {
         transientReason = choice.mayPass();

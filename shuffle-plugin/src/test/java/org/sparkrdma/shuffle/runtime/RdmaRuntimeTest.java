@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.spark.SparkEnv;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
@@ -46,6 +48,23 @@ class RdmaRuntimeTest extends RuntimeFixture {
       runtime.close();
       assertThat(two.closed()).containsExactly("device", "transport", "device", "engine");
     }
+  }
+
+  @Test
+  void shouldTellTheEngineWhichExecutorThisIs() {
+    AtomicReference<String> process = new AtomicReference<>();
+    RdmaRuntime runtime =
+        runtime(
+            (name, settings) -> {
+              process.set(settings.process());
+              return engine.choice();
+            },
+            parts -> engine.transport(),
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    assertThat(process.get()).isEqualTo(SparkEnv.get().executorId());
+    runtime.close();
   }
 
   @Test
