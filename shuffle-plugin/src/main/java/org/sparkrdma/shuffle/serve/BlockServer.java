@@ -134,7 +134,7 @@ public final class BlockServer implements DiskWork.Listener {
     int realDisks = Math.max(1, source.directories().size());
     this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks, this);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
-    this.outputs = new IndexCache(source, settings.windowBytes());
+    this.outputs = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
     Set<AccessFlag> access = settings.fileAccess(device);
     boolean registers = settings.registersFiles(device);
     boolean waitsForWindows =

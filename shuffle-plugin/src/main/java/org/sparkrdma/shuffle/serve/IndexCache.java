@@ -20,9 +20,6 @@ import org.sparkrdma.shuffle.wire.Locate;
  * for each block. Confined to the agent.
  */
 final class IndexCache {
-  /** Maximum number of partitions of all entries: 32 MiB of heap at 16 bytes each. */
-  static final int MAX_PARTITIONS = 2 << 20;
-
   /** What an entry costs beside its partitions. */
   static final int ENTRY_PARTITIONS = 16;
 
@@ -34,6 +31,7 @@ final class IndexCache {
 
   private final MapOutputs source;
   private final int windowBytes;
+  private final int maxPartitions;
 
   /** Least recently used first. */
   private final Map<Key, Entry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
@@ -110,9 +108,13 @@ final class IndexCache {
     }
   }
 
-  IndexCache(MapOutputs source, int windowBytes) {
+  /**
+   * @param maxPartitions of all entries together
+   */
+  IndexCache(MapOutputs source, int windowBytes, int maxPartitions) {
     this.source = source;
     this.windowBytes = windowBytes;
+    this.maxPartitions = maxPartitions;
   }
 
   /** A map output of an owner, as in {@link Locate}; null when it is not kept. */
@@ -133,7 +135,7 @@ final class IndexCache {
   int room(long nowNs) {
     Iterator<Entry> eldestFirst = entries.values().iterator();
     boolean evicts = eldestFirst.hasNext() && mayEvict(eldestFirst.next(), nowNs);
-    long free = evicts ? MAX_PARTITIONS : MAX_PARTITIONS - partitions;
+    long free = evicts ? maxPartitions : maxPartitions - partitions;
     return (int) Math.max(0, free - ENTRY_PARTITIONS);
   }
 
@@ -148,14 +150,14 @@ final class IndexCache {
    */
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
     long cost = (long) ENTRY_PARTITIONS + map.partitions();
-    if (!map.isWhole() || loadedIn != generation || cost > MAX_PARTITIONS) {
+    if (!map.isWhole() || loadedIn != generation || cost > maxPartitions) {
       return;
     }
     if (get(owner, shuffleId, mapId, nowNs) != null) {
       return;
     }
     Iterator<Entry> eldestFirst = entries.values().iterator();
-    while (partitions + cost > MAX_PARTITIONS && eldestFirst.hasNext()) {
+    while (partitions + cost > maxPartitions && eldestFirst.hasNext()) {
       Entry eldest = eldestFirst.next();
       if (eldest.usedNs - nowNs + RECENT_NS > 0) {
         return;
@@ -165,7 +167,7 @@ final class IndexCache {
         remove(eldest);
       }
     }
-    if (partitions + cost <= MAX_PARTITIONS) {
+    if (partitions + cost <= maxPartitions) {
       partitions += cost;
       int windows = Math.toIntExact((map.lengthBytes() + windowBytes - 1) / windowBytes);
       Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windows, nowNs);

@@ -17,6 +17,7 @@ import org.sparkrdma.verbs.device.TransportType;
  * @param chunkBytes length of the chunks into which memory of copies is cut
  * @param lease how long a reader may READ the memory of a lease
  * @param connectionLeases maximum number of leases of one connection
+ * @param indexPartitions maximum number of partitions whose offsets and checksums are kept
  * @param idle how long unused memory stays registered
  * @param computeSums whether the server computes checksums where no usable ones were recorded
  */
@@ -26,6 +27,7 @@ public record ServeSettings(
     int chunkBytes,
     Duration lease,
     int connectionLeases,
+    int indexPartitions,
     Duration idle,
     boolean computeSums) {
 

@@ -109,6 +109,14 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether the card may write received blocks in any order. Set it to `true` when "
           + "`ib_read_bw` gets slower with `--disable_pcie_relaxed`."),
+  /** Indexes that a server keeps. */
+  INDEX_MAX(
+      Scope.INTERNAL,
+      "index.max",
+      "2097152",
+      ValueType.count(16, 1 << 24),
+      "Controls how many partitions of map outputs a server keeps offsets and checksums of, at 16 "
+          + "bytes each. Lower it to see in a small job what more outputs than fit cost."),
   /** Receive memory. */
   POOL_MAX(
       Scope.INTERNAL,

@@ -302,6 +302,7 @@ public final class ShuffleSettings {
         CHUNK_BYTES,
         lease.compareTo(request.plus(LEASE_MARGIN)) > 0 ? lease : request.plus(LEASE_MARGIN),
         MAX_PEER_LEASES,
+        number(ShuffleSetting.INDEX_MAX),
         duration(ShuffleSetting.IDLE_TIMEOUT),
         flag(ShuffleSetting.VERIFY));
   }

@@ -45,6 +45,7 @@ class BlockServerTest {
   private static final int TIMEOUT_MS = 1_000;
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration IDLE = Duration.ofSeconds(10);
+  private static final int INDEX = 2 << 20;
 
   @TempDir private Path folder;
 
@@ -54,6 +55,7 @@ class BlockServerTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private long nowNs = 1_000;
   private int chunkBytes = CHUNK;
+  private int indexPartitions = INDEX;
   private TestOutputs outputs;
   private PinnedBudget budget;
   private BlockServer server;
@@ -97,7 +99,8 @@ class BlockServerTest {
     server =
         new BlockServer(
             new ServerParameters(
-                new ServeSettings(mode, WINDOW, chunkBytes, LEASE, 4, IDLE, computeSums),
+                new ServeSettings(
+                    mode, WINDOW, chunkBytes, LEASE, 4, indexPartitions, IDLE, computeSums),
                 outputs,
                 new OpenDevice(domain, domain, budget, () -> nowNs),
                 counters,
@@ -307,9 +310,22 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldKeepNoMorePartitionsThanItMay() throws Exception {
+    indexPartitions = 1_000;
+    start(ServeSettings.Mode.COPY, 1 << 20);
+    Wanted[] blocks = addOutputs(2, 900, 1_000, 0);
+    for (int round = 0; round < 2; round++) {
+      for (Wanted block : blocks) {
+        server.release(1, served(1, block).leaseId);
+      }
+    }
+    assertThat(outputs.opened()).isEqualTo(3);
+  }
+
+  @Test
   void shouldKeepAnOutputThatWasUsedRatherThanANewOne() throws Exception {
     start(ServeSettings.Mode.COPY, 1 << 20);
-    int half = IndexCache.MAX_PARTITIONS / 2;
+    int half = INDEX / 2;
     Wanted[] blocks = addOutputs(3, half, 1_000, 0);
     for (int round = 0; round < 2; round++) {
       for (Wanted block : blocks) {
@@ -818,7 +834,7 @@ class BlockServerTest {
   @Test
   void shouldServeAnOutputAloneThatIsLargerThanTheCache() throws Exception {
     start(ServeSettings.Mode.AUTO, 1 << 20);
-    Wanted[] blocks = addOutputs(2, IndexCache.MAX_PARTITIONS + 1, 1_000, 0);
+    Wanted[] blocks = addOutputs(2, INDEX + 1, 1_000, 0);
     Call both = served(1, blocks);
     assertThat(both.kinds).containsExactly(Kind.LOCATED, Kind.LOCATED);
     assertThat(windowCount()).isZero();

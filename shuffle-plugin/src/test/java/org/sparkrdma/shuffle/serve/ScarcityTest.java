@@ -293,6 +293,7 @@ class ScarcityTest {
                     CHUNK,
                     Duration.ofSeconds(30),
                     1_024,
+                    2 << 20,
                     Duration.ofSeconds(60),
                     true),
                 new Outputs(shape),

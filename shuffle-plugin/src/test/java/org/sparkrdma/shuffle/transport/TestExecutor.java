@@ -275,6 +275,7 @@ final class TestExecutor implements AutoCloseable {
         256 << 10,
         options.lease,
         options.connectionLeases,
+        2 << 20,
         options.idleTimeout,
         options.verify);
   }
