@@ -68,7 +68,7 @@ public enum SoakJob {
     GroupBy.NoiseBlocks blocks =
         new GroupBy.NoiseBlocks(maps, reducers, blockBytes, recordBytes, random.nextLong());
     // A wrong answer is an exception.
-    ComputedAnswer right = new GroupBy(blocks).run(spark, "").call();
+    ComputedAnswer right = new GroupBy(blocks, 1).run(spark, "").call();
     return right.summary().rows() > 0 ? Optional.empty() : Optional.of("no records");
   }
 

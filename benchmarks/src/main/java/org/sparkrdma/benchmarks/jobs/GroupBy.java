@@ -9,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.jobs.ComputedAnswer.Answer;
 import org.sparkrdma.cluster.LaunchException;
@@ -19,8 +21,13 @@ import scala.Tuple3;
 /**
  * Groups values by key, with as many keys as reducers. All blocks have the same length. Spark's
  * GroupByTest, with which SparkRDMA and SparkUCX were measured, has this shape.
+ *
+ * @param shuffles number of shuffles of these blocks: with 2 each task reads both at once, as in a
+ *     join
  */
-public record GroupBy(NoiseBlocks blocks) implements Workload {
+public record GroupBy(NoiseBlocks blocks, int shuffles) implements Workload {
+  private static final int MAX_SHUFFLES = 2;
+
   /** Small enough for several records in the shortest block; larger ones cost less to serialize. */
   private static final int MAX_RECORD_BYTES = 1 << 10;
 
@@ -28,11 +35,13 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
   private static final long SEED = 20_261_121;
 
   /**
-   * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block
+   * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block; {@code
+   *     256x256x4kx2} for two such shuffles
    * @throws MisuseException in one sentence
    */
   public static GroupBy parse(String shape) {
-    Workload.Shape parts = Workload.Shape.parse(shape, 3);
+    boolean several = shape.split("x", -1).length == 4;
+    Workload.Shape parts = Workload.Shape.parse(shape, several ? 4 : 3);
     int blockBytes = parts.bytes(2, new DataSize(64L << 20));
     return new GroupBy(
         new NoiseBlocks(
@@ -40,7 +49,8 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
             parts.count(1, 1, 100_000),
             blockBytes,
             Math.min(MAX_RECORD_BYTES, blockBytes),
-            SEED));
+            SEED),
+        several ? parts.count(3, 1, MAX_SHUFFLES) : 1);
   }
 
   /** The shape of this size with blocks of 4 KiB and as many maps as reducers. */
@@ -51,31 +61,45 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
 
   @Override
   public PendingAnswer run(JavaSparkContext spark, String data) {
-    NoiseBlocks noise = blocks;
+    HashPartitioner reducers = new HashPartitioner(blocks.reducers());
+    JavaPairRDD<Integer, byte[]> records = maps(spark).flatMapToPair(blocks::ofMap);
     Tuple3<Long, Long, Long> sum =
-        spark
-            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
-            .flatMapToPair(noise::ofMap)
-            .groupByKey(new HashPartitioner(noise.reducers()))
-            .mapPartitionsWithIndex(
-                (reducer, groups) -> List.of(summarize(reducer, groups)).iterator(), false)
-            .fold(
-                new Tuple3<>(0L, 0L, 0L),
-                (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
+        shuffles == 1
+            ? sum(records.groupByKey(reducers))
+            : sum(
+                records
+                    .cogroup(maps(spark).flatMapToPair(blocks.others()::ofMap), reducers)
+                    .flatMapToPair(GroupBy::separate));
     return new PendingAnswer(() -> ComputedAnswer.of(requireAll(spark, sum)));
+  }
+
+  private JavaRDD<Integer> maps(JavaSparkContext spark) {
+    return spark.parallelize(IntStream.range(0, blocks.maps()).boxed().toList(), blocks.maps());
+  }
+
+  private static <T> Iterator<Tuple2<Integer, T>> separate(Tuple2<Integer, Tuple2<T, T>> joined) {
+    Tuple2<T, T> both = joined._2;
+    return List.of(new Tuple2<>(joined._1, both._1), new Tuple2<>(joined._1, both._2)).iterator();
+  }
+
+  private static Tuple3<Long, Long, Long> sum(JavaPairRDD<Integer, Iterable<byte[]>> groups) {
+    return groups
+        .mapPartitionsWithIndex(
+            (reducer, ofReducer) -> List.of(summarize(reducer, ofReducer)).iterator(), false)
+        .fold(
+            new Tuple3<>(0L, 0L, 0L),
+            (a, b) -> new Tuple3<>(a._1() + b._1(), a._2() + b._2(), a._3() + b._3()));
   }
 
   /** Generates all records again, without a shuffle, and compares. */
   private Answer requireAll(JavaSparkContext spark, Tuple3<Long, Long, Long> found)
       throws LaunchException {
     Answer answer = answer(found);
-    NoiseBlocks noise = blocks;
-    long sum =
-        spark
-            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
-            .map(noise::sumOfMap)
-            .fold(0L, Long::sum);
-    answer.requireAllOf(Answer.of(noise.blocks() * noise.recordsPerBlock(), sum));
+    long sum = maps(spark).map(blocks::sumOfMap).fold(0L, Long::sum);
+    if (shuffles == 2) {
+      sum += maps(spark).map(blocks.others()::sumOfMap).fold(0L, Long::sum);
+    }
+    answer.requireAllOf(Answer.of(shuffles * blocks.blocks() * blocks.recordsPerBlock(), sum));
     return answer;
   }
 
@@ -129,6 +153,11 @@ public record GroupBy(NoiseBlocks blocks) implements Workload {
                   IntStream.range(0, recordsPerBlock())
                       .mapToObj(record -> new Tuple2<>(reducer, noise(random, record))))
           .iterator();
+    }
+
+    /** Another shuffle of this shape, with other bytes. */
+    NoiseBlocks others() {
+      return new NoiseBlocks(maps, reducers, blockBytes, recordBytes, seed + maps);
     }
 
     /** Sum of the checksums of all records of one map output. */
