@@ -17,6 +17,8 @@ import picocli.CommandLine.Parameters;
  * @param rounds measured runs under each shuffle
  * @param warmUps runs before each measured one, in the same executors
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
+ * @param freezes whether one executor is stopped for a while in each measured run, which takes
+ *     executors on this host
  */
 public record BenchmarkPlan(
     ShuffleJob job,
@@ -24,7 +26,8 @@ public record BenchmarkPlan(
     List<ShuffleMode> modes,
     int rounds,
     int warmUps,
-    String data)
+    String data,
+    boolean freezes)
     implements MeasuredApplication.Plan {
   /**
    * The shuffles, or other modes, in the order of one round. Each round begins with another shuffle
@@ -54,7 +57,7 @@ public record BenchmarkPlan(
 
   /** The same with another directory. */
   public BenchmarkPlan withData(String newData) {
-    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData);
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, freezes);
   }
 
   @Override
@@ -91,7 +94,7 @@ public record BenchmarkPlan(
       List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
       wanted.forEach(job::workload);
       return new BenchmarkPlan(
-          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, "");
+          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, "", false);
     }
   }
 }

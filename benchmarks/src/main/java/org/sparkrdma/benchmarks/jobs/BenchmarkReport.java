@@ -210,6 +210,7 @@ public record BenchmarkReport(
    * @param peakMemoryBytes largest resident memory of any executor since it started
    * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
    * @param querySeconds wall time of each query, of a job that consists of queries; else empty
+   * @param frozen of a run in which an executor was stopped for a while; else null
    */
   public record RunResult(
       ShuffleMode mode,
@@ -224,7 +225,8 @@ public record BenchmarkReport(
       ByPath blocks,
       Map<String, Long> fallbacks,
       ComputedAnswer.Answer answer,
-      Map<String, Double> querySeconds) {
+      Map<String, Double> querySeconds,
+      Frozen frozen) {
     /** Reports of older versions have no times of queries. */
     public RunResult {
       querySeconds = querySeconds == null ? Map.of() : querySeconds;
@@ -233,6 +235,15 @@ public record BenchmarkReport(
     private double seconds(String query) {
       return querySeconds.getOrDefault(query, Double.NaN);
     }
+
+    /**
+     * A run in which an executor was stopped for a while.
+     *
+     * @param taskSeconds time of the tasks of the other executors, summed
+     * @param fetchWaitSeconds time that these tasks waited for remote blocks
+     * @param bytesAfter of a run a minute after the stop; null without the plug-in
+     */
+    public record Frozen(double taskSeconds, double fetchWaitSeconds, ByPath bytesAfter) {}
 
     /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
     public record ByPath(long read, long tcp, long local) {}

@@ -143,7 +143,8 @@ final class BenchmarkRuns {
           }
           VoidFunction<ComputedAnswer> check = answer -> requireSameAnswer(answer, run);
           RunResult result =
-              new MeasuredRun(spark).run(workload, plan.data(), mode, round, describe(run), check);
+              new MeasuredRun(spark, plan.freezes())
+                  .run(workload, plan.data(), mode, round, describe(run), check);
           runsDone++;
           return result;
         });

@@ -29,6 +29,7 @@ public final class ExecutorUsage implements Serializable {
   private static final String PEAK_RESIDENT = "VmHWM:";
 
   private final String executorId;
+  private final long pid;
   private final long cpuNs;
   private final long gcMs;
   private final long peakResidentBytes;
@@ -39,6 +40,7 @@ public final class ExecutorUsage implements Serializable {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     SparkEnv env = SparkEnv.get();
     executorId = env.executorId();
+    pid = ProcessHandle.current().pid();
     cpuNs = system.getProcessCpuTime();
     gcMs =
         ManagementFactory.getGarbageCollectorMXBeans().stream()
@@ -92,6 +94,11 @@ public final class ExecutorUsage implements Serializable {
   /** The executor's id. */
   public String executorId() {
     return executorId;
+  }
+
+  /** The number of the process on its host. */
+  public long pid() {
+    return pid;
   }
 
   /** CPU time of the process, in seconds. */

@@ -17,12 +17,20 @@ import org.sparkrdma.cluster.LaunchException;
 final class MeasuredRun {
   private static final long LISTENER_TIMEOUT_MS = 60_000;
 
+  /** Shorter than the time after which Spark gives up an executor without heartbeats. */
+  private static final int STOPPED_SECONDS = 20;
+
   private final JavaSparkContext spark;
+  private final boolean freezes;
   private final int slots;
   private final ShuffleReadTotals totals = new ShuffleReadTotals();
 
-  MeasuredRun(JavaSparkContext spark) {
+  /**
+   * @param freezes whether one executor is stopped for a while
+   */
+  MeasuredRun(JavaSparkContext spark, boolean freezes) {
     this.spark = spark;
+    this.freezes = freezes;
     slots = spark.defaultParallelism() / spark.sc().conf().getInt("spark.task.cpus", 1);
   }
 
@@ -43,7 +51,12 @@ final class MeasuredRun {
           "%d executor is registered: at least two are needed, else no block is remote"
               .formatted(before.size()));
     }
+    long pid = freezes ? before.get(FrozenExecutor.ID).pid() : 0;
+    FrozenExecutor frozen = new FrozenExecutor(pid, STOPPED_SECONDS);
     spark.sc().addSparkListener(totals);
+    if (freezes) {
+      spark.sc().addSparkListener(frozen);
+    }
     spark.sc().setJobDescription(description);
     long startNs = System.nanoTime();
     Workload.PendingAnswer pending = workload.run(spark, data);
@@ -51,6 +64,7 @@ final class MeasuredRun {
     // Listeners get the end of each task some time after the job has ended.
     spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
     spark.sc().removeSparkListener(totals);
+    spark.sc().removeSparkListener(frozen);
     Map<String, ExecutorUsage> after = usage("read counters");
 
     spark.sc().setJobDescription("compute the answer");
@@ -59,6 +73,12 @@ final class MeasuredRun {
     PathTotals paths = PathTotals.of(mode, counters, totals, complete);
     ComputedAnswer answer = pending.call();
     check.call(answer);
+    RunResult.ByPath recovered = null;
+    if (freezes && mode == ShuffleMode.RDMA) {
+      frozen.awaitRecovery();
+      MeasuredRun again = new MeasuredRun(spark, false);
+      recovered = again.run(workload, data, mode, round, description, check).bytes();
+    }
     return new RunResult(
         mode,
         round,
@@ -72,7 +92,8 @@ final class MeasuredRun {
         paths.blocks(),
         paths.fallbacks(),
         answer.summary(),
-        pending.querySeconds());
+        pending.querySeconds(),
+        freezes ? frozen.result(recovered) : null);
   }
 
   private Map<String, ExecutorUsage> usage(String description) {

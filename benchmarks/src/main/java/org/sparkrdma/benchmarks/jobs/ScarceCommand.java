@@ -163,7 +163,7 @@ public final class ScarceCommand implements Callable<Integer> {
       throws LaunchException, IOException, InterruptedException {
     runs.progress().log("cell " + cell + ", " + count + " rounds");
     BenchmarkPlan plan =
-        new BenchmarkPlan(ShuffleJob.GROUPBY, List.of(cell.shape), MODES, count, 1, "");
+        new BenchmarkPlan(ShuffleJob.GROUPBY, List.of(cell.shape), MODES, count, 1, "", false);
     Map<String, String> conf = JobCommand.executorConf(threads);
     conf.putAll(cell.conf());
     return JobCommand.run(plan, runs, conf, step -> {}).cases().get(0);

@@ -19,7 +19,8 @@ public final class BenchmarkReports {
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
             5,
-            ""),
+            "",
+            false),
         Environment.now(),
         List.of(cases));
   }
@@ -39,6 +40,7 @@ public final class BenchmarkReports {
         new RunResult.ByPath(256, 0, 256),
         Map.of(),
         new ComputedAnswer.Answer(16, "ab"),
-        Map.of());
+        Map.of(),
+        null);
   }
 }

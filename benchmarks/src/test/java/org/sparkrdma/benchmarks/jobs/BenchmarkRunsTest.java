@@ -65,7 +65,13 @@ class BenchmarkRunsTest {
 
   private static BenchmarkPlan plan(int rounds, int warmUps) {
     return new BenchmarkPlan(
-        ShuffleJob.GROUPBY, List.of("2x2x4k"), List.of(ShuffleMode.VANILLA), rounds, warmUps, "");
+        ShuffleJob.GROUPBY,
+        List.of("2x2x4k"),
+        List.of(ShuffleMode.VANILLA),
+        rounds,
+        warmUps,
+        "",
+        false);
   }
 
   /**

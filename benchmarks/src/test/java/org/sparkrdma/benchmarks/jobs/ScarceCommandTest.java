@@ -34,7 +34,8 @@ class ScarceCommandTest {
         new RunResult.ByPath(1, 0, 0),
         Map.of(),
         null,
-        Map.of());
+        Map.of(),
+        null);
   }
 
   /** Rounds of 10 seconds under Spark's own shuffle. */
