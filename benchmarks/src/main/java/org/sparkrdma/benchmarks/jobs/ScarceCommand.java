@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.Metric;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.LaunchOptions;
@@ -22,11 +24,16 @@ import picocli.CommandLine.Option;
 
 /**
  * The command behind {@code ./bench scarce}: whether a job is slower than with Spark alone where
- * memory to pin is scarce. The script's help describes cells and verdicts.
+ * memory to pin is scarce, map outputs are many, or an executor is sick. The script's help
+ * describes cells and verdicts.
  */
 @Command(name = "bench", customSynopsis = "./bench scarce --help")
 public final class ScarceCommand implements Callable<Integer> {
   private static final int EXECUTORS = 2;
+
+  /** Executors where one is frozen. */
+  private static final int EXECUTORS_WITH_FROZEN = 3;
+
   private static final int MAX_THREADS = 256;
   private static final int RED = 1;
   private static final int UNCLEAR = 2;
@@ -61,14 +68,56 @@ public final class ScarceCommand implements Callable<Integer> {
   @Option(names = "--threads", defaultValue = "4")
   private int threads;
 
-  /** A state: a shape of groupby, what an executor may pin, and how it serves. */
-  record Cell(String shape, String pinned, String serve) {
+  /** Less than half of what the outputs of an executor with {@link #MANY_OUTPUTS} need. */
+  private static final String INDEX_MAX = "10000";
+
+  private static final List<String> MANY_OUTPUTS = List.of("1200x20x4k", "300x1000x2k");
+
+  /** What is sick. */
+  enum Sick {
+    NOTHING("", ""),
+    /** One executor has a peer whose READs hang. */
+    READS("READs hang", "executor=1;hang@1+"),
+    /** One executor has a peer that cannot be reached. */
+    CONNECTS("peer unreachable", "executor=1;hang-connect@1+"),
+    /** One of three executors is stopped for a while in each run; the others' tasks count. */
+    READER("frozen reader", "");
+
+    private final String label;
+    private final String faults;
+
+    Sick(String label, String faults) {
+      this.label = label;
+      this.faults = faults;
+    }
+  }
+
+  /** A state: a shape of groupby, what an executor may pin, how it serves, and what is sick. */
+  record Cell(String shape, String pinned, String serve, Sick sick) {
     Map<String, String> conf() {
-      return Map.of("spark.shuffle.rdma.pinned.max", pinned, "spark.shuffle.rdma.serve", serve);
+      Map<String, String> conf = new HashMap<>();
+      conf.put("spark.shuffle.rdma.pinned.max", pinned);
+      conf.put("spark.shuffle.rdma.serve", serve);
+      if (MANY_OUTPUTS.contains(shape)) {
+        conf.put("spark.shuffle.rdma.index.max", INDEX_MAX);
+      }
+      conf.put("spark.shuffle.rdma.soft.faults", sick.faults);
+      return conf;
     }
 
-    /** The largest part of the bytes that may come over TCP. */
+    boolean freezes() {
+      return sick == Sick.READER;
+    }
+
+    int executors() {
+      return freezes() ? EXECUTORS_WITH_FROZEN : EXECUTORS;
+    }
+
+    /** The largest part of the bytes that may come over TCP; of a frozen reader's after it. */
     double mostByTcp() {
+      if (sick == Sick.READS || sick == Sick.CONNECTS) {
+        return 1;
+      }
       return switch (pinned) {
         case "64m" -> 1;
         case "281m" -> 0.05;
@@ -76,9 +125,23 @@ public final class ScarceCommand implements Callable<Integer> {
       };
     }
 
+    /** The time that must not be longer than with Spark alone, in seconds. */
+    double seconds(RunResult run) {
+      return freezes() ? run.frozen().taskSeconds() : run.seconds();
+    }
+
+    double fetchWaitSeconds(RunResult run) {
+      return freezes() ? run.frozen().fetchWaitSeconds() : run.fetchWaitSeconds();
+    }
+
+    /** The remote bytes that are judged. */
+    RunResult.ByPath bytes(RunResult run) {
+      return freezes() ? run.frozen().bytesAfter() : run.bytes();
+    }
+
     @Override
     public String toString() {
-      return shape + " " + pinned + " " + serve;
+      return (shape + " " + pinned + " " + serve + " " + sick.label).strip();
     }
   }
 
@@ -94,6 +157,7 @@ public final class ScarceCommand implements Callable<Integer> {
   /**
    * The result of a cell.
    *
+   * @param cpu of the executors, with what a card would do
    * @param tcp part of the remote bytes that came over TCP
    */
   record Result(
@@ -103,6 +167,7 @@ public final class ScarceCommand implements Callable<Integer> {
       Quartiles control,
       Quartiles wall,
       Quartiles fetchWait,
+      Quartiles cpu,
       double tcp) {}
 
   /** What the report file has. */
@@ -112,18 +177,23 @@ public final class ScarceCommand implements Callable<Integer> {
   static List<Cell> cells(boolean quick) {
     if (quick) {
       return List.of(
-          new Cell("100x100x64k", "64m", "auto"),
-          new Cell("64x64x256k", "281m", "auto"),
-          new Cell("1200x20x4k", "768m", "auto"));
+          new Cell("100x100x64k", "64m", "auto", Sick.NOTHING),
+          new Cell("64x64x256k", "281m", "auto", Sick.NOTHING),
+          new Cell("1200x20x4k", "768m", "auto", Sick.NOTHING));
     }
     List<Cell> cells = new ArrayList<>();
-    for (String shape : List.of("64x64x256k", "100x100x64k", "1200x20x4k", "300x1000x2k")) {
+    List<String> shapes = new ArrayList<>(List.of("64x64x256k", "100x100x64k", "100x100x64kx2"));
+    shapes.addAll(MANY_OUTPUTS);
+    for (String shape : shapes) {
       for (String pinned : List.of("64m", "281m", "768m", "4g")) {
-        cells.add(new Cell(shape, pinned, "auto"));
+        cells.add(new Cell(shape, pinned, "auto", Sick.NOTHING));
       }
       for (String serve : List.of("window", "copy", "odp")) {
-        cells.add(new Cell(shape, "281m", serve));
+        cells.add(new Cell(shape, "281m", serve, Sick.NOTHING));
       }
+    }
+    for (Sick sick : List.of(Sick.READS, Sick.CONNECTS, Sick.READER)) {
+      cells.add(new Cell("64x64x256k", "281m", "auto", sick));
     }
     return cells;
   }
@@ -136,7 +206,10 @@ public final class ScarceCommand implements Callable<Integer> {
     int code =
         options.run(
             "bench",
-            settings -> settings.withWorkerSize(threads, JobCommand.heapMib(threads)),
+            settings ->
+                settings
+                    .withWorkers(EXECUTORS_WITH_FROZEN)
+                    .withWorkerSize(threads, JobCommand.heapMib(threads)),
             runs -> {
               for (Cell cell : cells(quick)) {
                 results.add(measure(runs, cell));
@@ -148,23 +221,22 @@ public final class ScarceCommand implements Callable<Integer> {
 
   private Result measure(MeasuringRuns runs, Cell cell)
       throws LaunchException, IOException, InterruptedException {
-    Result first = result(cell, run(runs, cell, rounds), slots(), rounds);
+    int slots = cell.executors() * threads;
+    Result first = result(cell, run(runs, cell, rounds), slots, rounds);
     if (first.verdict == Verdict.GREEN) {
       return first;
     }
-    return result(cell, run(runs, cell, MORE_ROUNDS), slots(), MOST_OF_THEM);
-  }
-
-  private int slots() {
-    return EXECUTORS * threads;
+    return result(cell, run(runs, cell, MORE_ROUNDS), slots, MOST_OF_THEM);
   }
 
   private CaseReport run(MeasuringRuns runs, Cell cell, int count)
       throws LaunchException, IOException, InterruptedException {
     runs.progress().log("cell " + cell + ", " + count + " rounds");
     BenchmarkPlan plan =
-        new BenchmarkPlan(ShuffleJob.GROUPBY, List.of(cell.shape), MODES, count, 1, "", false);
+        new BenchmarkPlan(
+            ShuffleJob.GROUPBY, List.of(cell.shape), MODES, count, 1, "", cell.freezes());
     Map<String, String> conf = JobCommand.executorConf(threads);
+    conf.put("spark.cores.max", Integer.toString(cell.executors() * threads));
     conf.putAll(cell.conf());
     return JobCommand.run(plan, runs, conf, step -> {}).cases().get(0);
   }
@@ -176,25 +248,22 @@ public final class ScarceCommand implements Callable<Integer> {
    * @param slow so many rounds must be slower for the cell to be
    */
   static Result result(Cell cell, CaseReport report, int slots, int slow) {
-    List<Double> wall = report.ratios(ShuffleMode.RDMA, Metric.WALL::of);
-    List<Double> wait = report.ratios(ShuffleMode.RDMA, Metric.FETCH_WAIT::of);
-    Quartiles control =
-        Quartiles.of(report.ratios(ShuffleMode.CONTROL, Metric.WALL::of), Double::doubleValue);
+    List<Double> wall = report.ratios(ShuffleMode.RDMA, cell::seconds);
+    List<Double> wait = report.ratios(ShuffleMode.RDMA, cell::fetchWaitSeconds);
+    Quartiles control = quartiles(report.ratios(ShuffleMode.CONTROL, cell::seconds));
     long slowerWalls = wall.stream().filter(ratio -> ratio > SLOWER).count();
     long read = 0;
     long tcp = 0;
     int longerWaits = 0;
-    List<BenchmarkReport.RunResult> vanilla = report.runsOf(ShuffleMode.VANILLA);
-    List<BenchmarkReport.RunResult> rdma = report.runsOf(ShuffleMode.RDMA);
+    List<RunResult> vanilla = report.runsOf(ShuffleMode.VANILLA);
+    List<RunResult> rdma = report.runsOf(ShuffleMode.RDMA);
     for (int i = 0; i < rdma.size(); i++) {
-      read += rdma.get(i).bytes().read();
-      tcp += rdma.get(i).bytes().tcp();
-      double more = rdma.get(i).fetchWaitSeconds() - vanilla.get(i).fetchWaitSeconds();
-      boolean longer = more > PART_OF_TIME * vanilla.get(i).seconds() * slots;
-      longerWaits +=
-          longer && rdma.get(i).fetchWaitSeconds() > SLOWER * vanilla.get(i).fetchWaitSeconds()
-              ? 1
-              : 0;
+      read += cell.bytes(rdma.get(i)).read();
+      tcp += cell.bytes(rdma.get(i)).tcp();
+      double sparks = cell.fetchWaitSeconds(vanilla.get(i));
+      double ours = cell.fetchWaitSeconds(rdma.get(i));
+      double tasks = cell.seconds(vanilla.get(i)) * (cell.freezes() ? 1 : slots);
+      longerWaits += ours - sparks > PART_OF_TIME * tasks && ours > SLOWER * sparks ? 1 : 0;
     }
     double byTcp = read + tcp == 0 ? 0 : (double) tcp / (read + tcp);
     Verdict verdict = Verdict.GREEN;
@@ -208,16 +277,21 @@ public final class ScarceCommand implements Callable<Integer> {
         verdict,
         rdma.size(),
         control,
-        Quartiles.of(wall, Double::doubleValue),
-        wait.isEmpty() ? null : Quartiles.of(wait, Double::doubleValue),
+        quartiles(wall),
+        wait.isEmpty() ? null : quartiles(wait),
+        quartiles(report.ratios(ShuffleMode.RDMA, Metric.CPU::of)),
         byTcp);
+  }
+
+  private static Quartiles quartiles(List<Double> ratios) {
+    return Quartiles.of(ratios, Double::doubleValue);
   }
 
   /** One row for each cell. */
   static String table(List<Result> results) {
     TextTable<Result> table =
         new TextTable<Result>()
-            .text("shape, pinned.max, serve", one -> one.cell.toString())
+            .text("shape, pinned.max, serve, sick", one -> one.cell.toString())
             .text("verdict", one -> one.verdict.toString().toLowerCase(Locale.ROOT));
     Function<Quartiles, String> format = value -> value == null ? "-" : value.format();
     return table
@@ -225,6 +299,7 @@ public final class ScarceCommand implements Callable<Integer> {
         .number("control wall", one -> format.apply(one.control))
         .number("wall", one -> format.apply(one.wall))
         .number("fetch wait", one -> format.apply(one.fetchWait))
+        .number("executor CPU", one -> format.apply(one.cpu))
         .number("by TCP", one -> String.format(Locale.ROOT, "%.1f %%", 100 * one.tcp))
         .of(results);
   }

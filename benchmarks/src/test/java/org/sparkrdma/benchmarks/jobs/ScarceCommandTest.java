@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,12 +13,16 @@ import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.benchmarks.jobs.ScarceCommand.Cell;
 import org.sparkrdma.benchmarks.jobs.ScarceCommand.Result;
+import org.sparkrdma.benchmarks.jobs.ScarceCommand.Sick;
 import org.sparkrdma.benchmarks.jobs.ScarceCommand.Verdict;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 @Timeout(30)
 class ScarceCommandTest {
-  private static final Cell CELL = new Cell("64x64x256k", "281m", "auto");
+  private static final Cell CELL = new Cell("64x64x256k", "281m", "auto", Sick.NOTHING);
   private static final int SLOTS = 8;
+  private static final List<ShuffleMode> MODES =
+      List.of(ShuffleMode.VANILLA, ShuffleMode.CONTROL, ShuffleMode.RDMA);
 
   private static RunResult run(
       ShuffleMode mode, int round, double seconds, double wait, long read, long tcp) {
@@ -38,16 +43,45 @@ class ScarceCommandTest {
         null);
   }
 
+  /** A round in which the tasks of the executors that were not stopped took so long. */
+  private static RunResult frozen(ShuffleMode mode, double seconds, double wait, long tcpAfter) {
+    RunResult run = run(mode, 1, 40, 30, 0, 1_000);
+    return new RunResult(
+        mode,
+        1,
+        3,
+        run.seconds(),
+        run.fetchWaitSeconds(),
+        1,
+        0,
+        1,
+        run.bytes(),
+        run.blocks(),
+        Map.of(),
+        null,
+        Map.of(),
+        new RunResult.Frozen(seconds, wait, new RunResult.ByPath(1_000 - tcpAfter, tcpAfter, 0)));
+  }
+
+  private static Verdict frozen(double seconds, double wait, long tcpAfter) {
+    List<RunResult> runs =
+        List.of(
+            frozen(ShuffleMode.VANILLA, 100, 10, 1_000),
+            frozen(ShuffleMode.CONTROL, 101, 10, 1_000),
+            frozen(ShuffleMode.RDMA, seconds, wait, tcpAfter));
+    Cell cell = new Cell("64x64x256k", "281m", "auto", Sick.READER);
+    return ScarceCommand.result(cell, CaseReport.of(cell.shape(), MODES, runs), SLOTS, 1).verdict();
+  }
+
   /** Rounds of 10 seconds under Spark's own shuffle. */
   private static Result result(Cell cell, double[] control, double[] rdma, double wait, long tcp) {
-    List<ShuffleMode> modes = List.of(ShuffleMode.VANILLA, ShuffleMode.CONTROL, ShuffleMode.RDMA);
     List<RunResult> runs = new ArrayList<>();
     for (int i = 0; i < rdma.length; i++) {
       runs.add(run(ShuffleMode.VANILLA, i + 1, 10, 1, 0, 1_000));
       runs.add(run(ShuffleMode.CONTROL, i + 1, 10 * control[i % control.length], 1, 0, 1_000));
       runs.add(run(ShuffleMode.RDMA, i + 1, 10 * rdma[i], wait, 1_000 - tcp, tcp));
     }
-    return ScarceCommand.result(cell, CaseReport.of(cell.shape(), modes, runs), SLOTS, rdma.length);
+    return ScarceCommand.result(cell, CaseReport.of(cell.shape(), MODES, runs), SLOTS, rdma.length);
   }
 
   private static final double[] EQUAL = {1, 1.01, 0.99};
@@ -73,9 +107,9 @@ class ScarceCommandTest {
     double[] same = {1, 1, 1, 1, 1};
     assertThat(result(CELL, EQUAL, same, 1, 50).verdict()).isEqualTo(Verdict.GREEN);
     assertThat(result(CELL, EQUAL, same, 1, 51).verdict()).isEqualTo(Verdict.RED);
-    Cell roomy = new Cell(CELL.shape(), "4g", "auto");
+    Cell roomy = new Cell(CELL.shape(), "4g", "auto", Sick.NOTHING);
     assertThat(result(roomy, EQUAL, same, 1, 11).verdict()).isEqualTo(Verdict.RED);
-    Cell tiny = new Cell(CELL.shape(), "64m", "auto");
+    Cell tiny = new Cell(CELL.shape(), "64m", "auto", Sick.NOTHING);
     assertThat(result(tiny, EQUAL, same, 1, 900).verdict()).isEqualTo(Verdict.GREEN);
   }
 
@@ -94,7 +128,40 @@ class ScarceCommandTest {
 
   @Test
   void shouldHaveTheCellsThatItsHelpNames() {
-    assertThat(ScarceCommand.cells(false)).hasSize(28).doesNotHaveDuplicates();
+    assertThat(ScarceCommand.cells(false)).hasSize(38).doesNotHaveDuplicates();
+    assertThat(ScarceCommand.cells(true)).hasSize(3);
     assertThat(ScarceCommand.cells(false)).containsAll(ScarceCommand.cells(true));
+    assertThat(ScarceCommand.cells(false)).extracting(Cell::toString).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void shouldSetOnlyWhatThePlugInAccepts() {
+    for (Cell cell : ScarceCommand.cells(false)) {
+      ShuffleSettings.of(cell.conf());
+      GroupBy.parse(cell.shape());
+    }
+    assertThatThrownBy(
+            () -> ShuffleSettings.of(new Cell("2x2x4k", "none", "auto", Sick.NOTHING).conf()))
+        .hasMessageContaining("pinned.max");
+  }
+
+  @Test
+  void shouldReadAllFromASickPeerOverTcpAsLongAsThatIsNotSlower() {
+    double[] same = {1, 1, 1, 1, 1};
+    double[] slower = {1.06, 1.2, 1.07, 1.06, 1.5};
+    for (Sick sick : List.of(Sick.READS, Sick.CONNECTS)) {
+      Cell cell = new Cell("64x64x256k", "281m", "auto", sick);
+      assertThat(result(cell, EQUAL, same, 1, 900).verdict()).isEqualTo(Verdict.GREEN);
+      assertThat(result(cell, EQUAL, slower, 1, 900).verdict()).isEqualTo(Verdict.RED);
+    }
+  }
+
+  @Test
+  void shouldJudgeTheOthersTasksAndTheRunAfterwardsWhereAReaderIsFrozen() {
+    assertThat(frozen(104, 10, 50)).isEqualTo(Verdict.GREEN);
+    assertThat(frozen(106, 10, 50)).isEqualTo(Verdict.RED);
+    assertThat(frozen(104, 10.9, 50)).isEqualTo(Verdict.GREEN);
+    assertThat(frozen(104, 11.1, 50)).isEqualTo(Verdict.RED);
+    assertThat(frozen(104, 10, 51)).isEqualTo(Verdict.RED);
   }
 }
