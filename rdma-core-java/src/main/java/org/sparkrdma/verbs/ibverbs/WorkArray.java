@@ -12,8 +12,10 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * Work requests as linked C structs with their scatter/gather elements, reused for each post.
- * Confined to the queue pair's owner thread; the arena frees its memory.
+ * Work requests as linked C structs with their scatter/gather elements, reused for each post. One
+ * thread at a time posts: that of sends with the lock of {@link
+ * org.sparkrdma.verbs.engine.EngineQueuePair}, that of receives as the queue pair's owner. The
+ * arena frees its memory.
  */
 final class WorkArray {
   private static final int READ = 4;
@@ -75,8 +77,6 @@ final class WorkArray {
    */
   int badIndex(int count) {
     long at = Native.getLong(bad);
-    // The next post may fail without naming one.
-    Native.putLong(bad, 0);
     return at == 0 ? count : (int) ((at - requests) / size);
   }
 
@@ -147,8 +147,9 @@ final class WorkArray {
     };
   }
 
-  /** Links the first {@code count} requests. */
+  /** Links the first {@code count} requests for a post, which may fail without naming one. */
   void link(int count) {
+    Native.putLong(bad, 0);
     for (int i = 0; i < count - 1; i++) {
       Native.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
     }

@@ -10,14 +10,22 @@ import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 class WorkArrayTest {
-  /** A doorbell that fails: the device has taken all requests and names none. */
+  /**
+   * A doorbell that fails: the device has taken all requests and names none. Whether the earlier
+   * post was refused or not, a driver may have stored something.
+   */
   @Test
   void shouldNotTakeTheRefusedRequestOfAnEarlierPostForThatOfThisOne() {
     try (NativeArena arena = new NativeArena()) {
       WorkArray sends = WorkArray.ofSends(arena, 4, 1, Driver.OTHER);
+      sends.link(3);
       Native.putLong(sends.bad(), sends.first() + IbvSendWr.SIZE);
       assertThat(sends.badIndex(3)).isEqualTo(1);
+      sends.link(3);
       assertThat(sends.badIndex(3)).isEqualTo(3);
+      Native.putLong(sends.bad(), sends.first());
+      sends.link(2);
+      assertThat(sends.badIndex(2)).isEqualTo(2);
     }
   }
 }
