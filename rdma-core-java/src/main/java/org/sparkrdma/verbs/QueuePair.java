@@ -7,12 +7,13 @@ import java.util.Set;
  * A reliable connected queue pair, see ibv_create_qp(3). Created by {@link
  * org.sparkrdma.verbs.cm.Connection#createQueuePair}.
  *
- * <p>Owned by the thread that polls its completion queues; posting allocates nothing. Sends
- * complete in the order posted. A request occupies its queue until its completion was polled. An
- * unsignalled request has no completion when it succeeds; it occupies its queue until the
- * completion of a later signalled request was polled. The first error moves the queue pair to
- * {@link QueuePairState#ERROR}, and all its other work completes with {@link
- * WorkStatus#FLUSH_ERROR}.
+ * <p>Owned by the thread that polls its completion queues. With {@link
+ * org.sparkrdma.verbs.device.Capability#POST_BESIDE_POLL} any thread may post sends; {@link #close}
+ * waits for it, and later posts are refused. Posting allocates nothing. Sends complete in the order
+ * posted. A request occupies its queue until its completion was polled. An unsignalled request has
+ * no completion when it succeeds; it occupies its queue until the completion of a later signalled
+ * request was polled. The first error moves the queue pair to {@link QueuePairState#ERROR}, and all
+ * its other work completes with {@link WorkStatus#FLUSH_ERROR}.
  */
 public interface QueuePair extends AutoCloseable {
   /** {@return its number, unique on its device while it exists} */

@@ -37,8 +37,8 @@ public enum Capability {
   /** Regions whose pages are not pinned, and READs out of them; see ibv_query_device_ex(3). */
   ON_DEMAND_PAGING,
   /**
-   * A thread may post to a queue pair while another polls its completion queue; the callers let
-   * only one thread at a time post to, or destroy, the queue pair.
+   * Any thread may post sends, READs and WRITEs to a queue pair while another polls its completion
+   * queue, breaks it or closes it. Receives are posted by the thread that polls.
    */
   POST_BESIDE_POLL
 }

@@ -84,6 +84,9 @@ public abstract class EngineCompletionQueue extends EngineObject implements Comp
     checkOpen();
     // Read first: the device's completions of a queue pair that is broken now are all there.
     EngineQueuePair[] toFlush = broken;
+    for (EngineQueuePair queuePair : toFlush) {
+      queuePair.endRefused(this);
+    }
     int handled = 0;
     boolean more = true;
     while (handled < limit && more) {

@@ -25,8 +25,12 @@ import org.sparkrdma.verbs.device.DeviceLimits;
  * time-out is flushed here too, since not every device completes all of it; a completion that
  * arrives after that is suppressed.
  *
- * <p>The owner posts, polls and closes it. Another thread may break it at any time, and may close
- * it once the owner no longer uses it.
+ * <p>The owner posts receives, polls and closes it. Where the device has {@link
+ * Capability#POST_BESIDE_POLL}, any thread may post sends, one at a time: a lock keeps it apart
+ * from the flush of a broken queue pair and from the close, so that the device never gets work for
+ * a queue pair that it has destroyed. Polling a queue pair that is not broken, and breaking it,
+ * take no lock. Another thread may break it at any time, and may close it once the owner no longer
+ * uses it.
  */
 public abstract class EngineQueuePair implements QueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(EngineQueuePair.class);
@@ -68,8 +72,15 @@ public abstract class EngineQueuePair implements QueuePair {
   private final EngineCompletionQueue sendCompletions;
   private final EngineCompletionQueue receiveCompletions;
   private final Object closing = new Object();
+
+  /** Held to post sends, to flush, and to enter {@link QueuePairState#DESTROYED}. */
+  private final Object posting = new Object();
+
   private volatile long brokenAtNs;
   private volatile boolean keepsWork;
+
+  /** Why a post has broken it, until the thread that polls ends the connection; else null. */
+  private volatile String refusal;
 
   /**
    * @param number as the device calls it
@@ -132,32 +143,36 @@ public abstract class EngineQueuePair implements QueuePair {
     return sendCompletions == queue || receiveCompletions == queue;
   }
 
-  // Posting, by the owner.
+  // Posting: sends by any thread with the lock, receives by the owner.
 
   @Override
   public final boolean postSend(WorkRequest request) {
-    checkMaySend();
-    checkSend(request);
-    if (sends.room() == 0) {
-      return false;
+    synchronized (posting) {
+      checkMaySend();
+      checkSend(request);
+      if (sends.room() == 0) {
+        return false;
+      }
+      writeSend(0, request, requestNumber(sends.write(0, request)));
+      return submit(1) == 1;
     }
-    writeSend(0, request, requestNumber(sends.add(request)));
-    return submit(1) == 1;
   }
 
   @Override
   public final int postSend(WorkRequest[] requests, int offset, int count) {
     Objects.checkFromIndexSize(offset, count, requests.length);
-    checkMaySend();
-    int posted = 0;
-    boolean more = true;
-    while (more && posted < count) {
-      int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
-      int submitted = postBatch(requests, offset + posted, batch);
-      posted += submitted;
-      more = submitted == batch && sends.room() > 0;
+    synchronized (posting) {
+      checkMaySend();
+      int posted = 0;
+      boolean more = true;
+      while (more && posted < count) {
+        int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
+        int submitted = postBatch(requests, offset + posted, batch);
+        posted += submitted;
+        more = submitted == batch && sends.room() > 0;
+      }
+      return posted;
     }
-    return posted;
   }
 
   private int postBatch(WorkRequest[] requests, int offset, int count) {
@@ -167,7 +182,7 @@ public abstract class EngineQueuePair implements QueuePair {
       for (; written < count; written++) {
         WorkRequest request = requests[offset + written];
         checkSend(request);
-        writeSend(written, request, requestNumber(sends.add(request)));
+        writeSend(written, request, requestNumber(sends.write(written, request)));
       }
     } finally {
       // The requests before an invalid one are posted; then the invalid one is reported.
@@ -181,11 +196,10 @@ public abstract class EngineQueuePair implements QueuePair {
     if (count == 0) {
       return 0;
     }
-    if (state != QueuePairState.READY_TO_SEND) {
-      sendCompletions.signal();
-      return count;
-    }
-    return accepted(sends, count, submitSends(count));
+    boolean withDevice = state == QueuePairState.READY_TO_SEND;
+    sends.add(count, withDevice);
+    int taken = withDevice ? submitSends(count) : count;
+    return accepted(sends, sendCompletions, count, taken);
   }
 
   @Override
@@ -198,21 +212,26 @@ public abstract class EngineQueuePair implements QueuePair {
     if (receives.room() == 0) {
       return false;
     }
-    long requestNumber = requestNumber(receives.add(request) | RECEIVE_BIT);
-    if (state == QueuePairState.ERROR) {
-      receiveCompletions.signal();
-      return true;
-    }
-    return accepted(receives, 1, submitReceive(request, requestNumber) ? 1 : 0) == 1;
+    long requestNumber = requestNumber(receives.write(0, request) | RECEIVE_BIT);
+    boolean withDevice = state != QueuePairState.ERROR;
+    receives.add(1, withDevice);
+    boolean taken = !withDevice || submitReceive(request, requestNumber);
+    return accepted(receives, receiveCompletions, 1, taken ? 1 : 0) == 1;
   }
 
   /** The owner posts again what a full device has not taken; a broken queue pair flushes it. */
-  private int accepted(WorkRing ring, int count, int taken) {
-    ring.onPosted(count - taken);
-    if (taken == count || state == QueuePairState.ERROR) {
+  private int accepted(WorkRing ring, EngineCompletionQueue queue, int count, int taken) {
+    boolean flushes = state == QueuePairState.ERROR;
+    if (taken < count && flushes) {
+      ring.onRefused(count - taken);
+    } else if (taken < count) {
+      ring.takeBack(count - taken);
+    }
+    if (flushes) {
+      // Its owner may have found nothing to flush, and sleep.
+      queue.signal();
       return count;
     }
-    ring.takeBack(count - taken);
     return taken;
   }
 
@@ -225,14 +244,14 @@ public abstract class EngineQueuePair implements QueuePair {
 
   /**
    * Gives the prepared sends to the device; returns how many it has taken: fewer when it is full,
-   * or after {@link #fail}.
+   * or after {@link #failPost}.
    */
   protected abstract int submitSends(int count);
 
-  /** Gives a receive to the device; false as for {@link #submitSends}. */
+  /** Gives a receive to the device; false when it is full, or after {@link #fail}. */
   protected abstract boolean submitReceive(WorkRequest request, long requestNumber);
 
-  // Checks of what the owner posts.
+  // Checks of what is posted.
 
   private void checkMaySend() {
     if (state == QueuePairState.INIT || state == QueuePairState.DESTROYED) {
@@ -348,13 +367,18 @@ public abstract class EngineQueuePair implements QueuePair {
 
   /** {@code flushOne} for a single ring. */
   private boolean flushOne(WorkRing ring, long nowNs, CompletionView view) {
-    if (state != QueuePairState.ERROR
-        || ring.isEmpty()
-        || (ring.isWithDevice() && (keepsWork || nowNs - flushAtNs() < 0))) {
+    if (ring.isEmpty()) {
       return false;
     }
-    showFlushed(ring, view);
-    return true;
+    synchronized (posting) {
+      if (state != QueuePairState.ERROR
+          || ring.isEmpty()
+          || (ring.isWithDevice() && (keepsWork || nowNs - flushAtNs() < 0))) {
+        return false;
+      }
+      showFlushed(ring, view);
+      return true;
+    }
   }
 
   private long flushAtNs() {
@@ -391,6 +415,29 @@ public abstract class EngineQueuePair implements QueuePair {
   protected final void fail(String reason) {
     if (markBroken()) {
       LOG.debug("Queue pair is broken: queuePair={} reason={}", number, reason);
+      connection.endIfEstablished(reason);
+    }
+  }
+
+  /**
+   * The same for a thread that posts sends, which must not wait for the calls that end the
+   * connection: the thread that polls makes them.
+   */
+  protected final void failPost(String reason) {
+    refusal = reason;
+    if (markBroken()) {
+      LOG.debug("Queue pair is broken: queuePair={} reason={}", number, reason);
+    }
+  }
+
+  /**
+   * Ends the connection whose queue pair {@link #failPost} has broken. Called by the thread that
+   * polls that queue.
+   */
+  final void endRefused(EngineCompletionQueue queue) {
+    String reason = refusal;
+    if (reason != null && sendCompletions == queue) {
+      refusal = null;
       connection.endIfEstablished(reason);
     }
   }
@@ -443,10 +490,15 @@ public abstract class EngineQueuePair implements QueuePair {
     }
   }
 
-  private synchronized boolean setDestroyed() {
-    boolean first = state != QueuePairState.DESTROYED;
-    state = QueuePairState.DESTROYED;
-    return first;
+  /** Waits for a thread that posts; afterwards none does. */
+  private boolean setDestroyed() {
+    synchronized (posting) {
+      synchronized (this) {
+        boolean first = state != QueuePairState.DESTROYED;
+        state = QueuePairState.DESTROYED;
+        return first;
+      }
+    }
   }
 
   /** The device has destroyed it, or failed to: queues, domain and key may be used again. */

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
  * The posted work of a send or receive queue whose completions were not polled yet. Positions count
- * from 0 without end; request numbers carry their lower 31 bits. Confined to the queue pair's
- * owner.
+ * from 0 without end; request numbers carry their lower 31 bits.
+ *
+ * <p>One thread at a time posts, under the lock of its queue pair, and moves the tail: what it has
+ * written into the ring before is visible to whoever sees the tail. The thread that polls moves the
+ * head: a place is written again only after what was read from it. Flushing moves the head under
+ * the lock of the posting thread.
  */
 final class WorkRing {
   private static final int POSITION_MASK = Integer.MAX_VALUE;
   private static final Opcode[] OPCODES = Opcode.values();
   private static final int OPCODE_BITS = 8;
+  private static final VarHandle HEAD;
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      HEAD = MethodHandles.lookup().findVarHandle(WorkRing.class, "head", long.class);
+      TAIL = MethodHandles.lookup().findVarHandle(WorkRing.class, "tail", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
 
   private final int depth;
   private final int mask;
@@ -21,10 +38,16 @@ final class WorkRing {
   /** Length, and the opcode's ordinal below it: to store an object costs more than a number. */
   private final long[] contents;
 
+  /** Position of the oldest work; written by the thread that polls. */
   private long head;
+
+  /** Position after the last work; written by the thread that posts. */
   private long tail;
 
-  /** Position after the last work that the device has received. */
+  /**
+   * Position after the last work that was given to the device. With the lock of the queue pair, or
+   * where the owner alone posts.
+   */
   private long posted;
 
   /** A ring for at most {@code depth} pieces of work. */
@@ -36,28 +59,52 @@ final class WorkRing {
     contents = new long[size];
   }
 
+  // The thread that posts.
+
   /** Room for more work, in requests. */
   int room() {
-    return depth - (int) (tail - head);
+    return depth - (int) (tail - (long) HEAD.getAcquire(this));
   }
 
-  /** Adds work and returns its lower position; the caller has checked that there is room. */
-  int add(WorkRequest request) {
-    int i = (int) tail & mask;
-    ids[i] = request.id();
-    contents[i] = request.totalBytes() << OPCODE_BITS | request.opcode().ordinal();
-    return (int) tail++ & POSITION_MASK;
+  /**
+   * Writes work that {@link #add} adds, and returns its lower position; the caller has checked that
+   * there is room.
+   *
+   * @param i its index in what is added
+   */
+  int write(int i, WorkRequest request) {
+    int at = (int) (tail + i);
+    ids[at & mask] = request.id();
+    contents[at & mask] = request.totalBytes() << OPCODE_BITS | request.opcode().ordinal();
+    return at & POSITION_MASK;
   }
 
-  /** The device received all work except the last {@code refused}. */
-  void onPosted(int refused) {
-    posted = tail - refused;
+  /**
+   * Adds what was written, before the device gets it: its completion may be polled at once. A
+   * volatile write, so that a poster which then finds the queue pair well knows that whoever
+   * flushes it later sees this work.
+   *
+   * @param withDevice whether the device gets it next, and not the flush
+   */
+  void add(int count, boolean withDevice) {
+    TAIL.setVolatile(this, tail + count);
+    if (withDevice) {
+      posted = tail;
+    }
   }
 
-  /** Removes the last {@code count}: their owner posts them again. */
+  /** The device has refused the last {@code count}: they wait for the flush. */
+  void onRefused(int count) {
+    posted = tail - count;
+  }
+
+  /** Removes the last {@code count}, which the device has refused: their owner posts them again. */
   void takeBack(int count) {
-    tail -= count;
+    onRefused(count);
+    TAIL.setRelease(this, tail - count);
   }
+
+  // The thread that polls.
 
   /**
    * The position of the work that completed.
@@ -66,7 +113,7 @@ final class WorkRing {
    */
   long find(int lowPosition) {
     long distance = (lowPosition - head) & POSITION_MASK;
-    return distance < tail - head ? head + distance : -1;
+    return distance < (long) TAIL.getAcquire(this) - head ? head + distance : -1;
   }
 
   /** The owner's id of the request. */
@@ -86,15 +133,15 @@ final class WorkRing {
 
   /** Frees this position and those before it, whose work was unsignalled and succeeded. */
   void free(long position) {
-    head = position + 1;
+    HEAD.setRelease(this, position + 1);
   }
 
   /** Whether all work has completed. */
   boolean isEmpty() {
-    return head == tail;
+    return head == (long) TAIL.getVolatile(this);
   }
 
-  /** Whether the device has received the oldest work. */
+  /** Whether the device has the oldest work. */
   boolean isWithDevice() {
     return head < posted;
   }

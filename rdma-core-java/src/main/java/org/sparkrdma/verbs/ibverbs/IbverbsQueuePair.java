@@ -24,8 +24,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 /**
  * A queue pair of the device and its work, see {@link EngineQueuePair}.
  *
- * <p>Its owner posts, polls and closes it. Another thread may break it at any time, and may close
- * it once the owner no longer uses it: close frees the memory that posting uses.
+ * <p>Its owner posts receives, polls and closes it; any thread posts sends, one at a time. Another
+ * thread may break it at any time, and may close it once the owner no longer uses it: close frees
+ * the memory that posting uses.
  */
 final class IbverbsQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
@@ -80,7 +81,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
     return at;
   }
 
-  // Posting, by the owner.
+  // Posting: sends with the lock of EngineQueuePair, receives by the owner.
 
   @Override
   protected void writeSend(int i, WorkRequest request, long requestNumber) {
@@ -94,7 +95,9 @@ final class IbverbsQueuePair extends EngineQueuePair {
     if (rc == 0) {
       return count;
     }
-    onRefused("ibv_post_send", rc);
+    if (!isFull(rc)) {
+      failPost(refusal("ibv_post_send", rc));
+    }
     return sendArray.badIndex(count);
   }
 
@@ -103,17 +106,19 @@ final class IbverbsQueuePair extends EngineQueuePair {
     receiveArray.write(0, request, requestNumber);
     receiveArray.link(1);
     int rc = Native.post(postReceiveFunction, qp, receiveArray.first(), receiveArray.bad());
-    if (rc != 0) {
-      onRefused("ibv_post_recv", rc);
+    if (rc != 0 && !isFull(rc)) {
+      fail(refusal("ibv_post_recv", rc));
     }
     return rc == 0;
   }
 
   /** A full queue takes the work later. Any other error breaks the queue pair. */
-  private void onRefused(String call, int rc) {
-    if (Math.abs(rc) != Libc.ENOMEM) {
-      fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number()));
-    }
+  private static boolean isFull(int rc) {
+    return Math.abs(rc) == Libc.ENOMEM;
+  }
+
+  private String refusal(String call, int rc) {
+    return Libraries.message(call, Math.abs(rc), "queuePair=" + number());
   }
 
   // Any thread.

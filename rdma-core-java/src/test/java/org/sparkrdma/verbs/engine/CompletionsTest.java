@@ -16,8 +16,10 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /** Completions of the device and flushed work in one queue, with the objects of FakeDevice. */
@@ -246,5 +248,100 @@ class CompletionsTest {
           .hasMessage("completion queue was overrun: capacity=8");
     }
     assertThat(shown).containsExactly("1 SUCCESS");
+  }
+
+  /** Work of the device may still be executed: it is shown when the device says so. */
+  @Test
+  @Timeout(60)
+  void shouldNotFlushWorkThatTheDeviceGetsWhileItsQueuePairBreaks() throws Exception {
+    FakeConnection connection = connected();
+    var polling = new Thread[1];
+    connection.pair().duringPost =
+        count -> {
+          connection.disconnect();
+          polling[0] = FakeDevice.startUntilItWaits(() -> poll(8));
+          return count;
+        };
+    send(connection, 1);
+    polling[0].join();
+    assertThat(shown).isEmpty();
+    complete(connection, 0, 0);
+    assertThat(poll(8)).isEqualTo(1);
+    assertThat(shown).containsExactly("1 SUCCESS");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldFlushWorkOnceThatTheDeviceRefusesWhileItsQueuePairBreaks() throws Exception {
+    FakeConnection connection = connected();
+    var polling = new Thread[1];
+    connection.pair().duringPost =
+        count -> {
+          connection.disconnect();
+          polling[0] = FakeDevice.startUntilItWaits(() -> poll(8));
+          return 0;
+        };
+    assertThat(connection.pair().postSend(new WorkRequest(1).send(1).local(region, 0, 8))).isTrue();
+    polling[0].join();
+    poll(8);
+    assertThat(shown).containsExactly("1 FLUSH_ERROR");
+  }
+
+  /** Its owner sleeps, because nothing was to be flushed when the queue pair broke. */
+  @Test
+  @Timeout(60)
+  void shouldWakeItsOwnerForWorkThatTheDeviceGotWhileItsQueuePairBroke() throws VerbsException {
+    FakeConnection connection = connected();
+    connection.pair().duringPost =
+        count -> {
+          connection.disconnect();
+          objects.events();
+          poll(8);
+          objects.channel.await(0);
+          return count;
+        };
+    send(connection, 1);
+    objects.channel.await(10 * HOUR_NS);
+    assertThat(waitNs(objects.channel)).isLessThanOrEqualTo(FakeDevice.FLUSH_TIMEOUT_NS);
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldDestroyAQueuePairAfterThePostOfAnotherThread() throws Exception {
+    FakeQueuePair pair = connected().pair();
+    var closing = new Thread[1];
+    pair.duringPost =
+        count -> {
+          closing[0] = FakeDevice.startUntilItWaits(pair::close);
+          assertThat(objects.device.calls).doesNotContain("destroy queue pair");
+          return count;
+        };
+    assertThat(pair.postSend(new WorkRequest(1).send(1).local(region, 0, 8))).isTrue();
+    closing[0].join();
+    assertThat(objects.device.calls).contains("destroy queue pair");
+    assertThatThrownBy(() -> pair.postSend(new WorkRequest(1).send(2).local(region, 0, 8)))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** The calls that end a connection may take long, and a task has posted. */
+  @Test
+  @Timeout(60)
+  void shouldLeaveTheEndOfAConnectionWhosePostIsRefusedToTheThreadThatPolls() throws Exception {
+    FakeConnection connection = connected();
+    objects.events();
+    objects.channel.await(0);
+    connection.pair().duringPost =
+        count -> {
+          connection.pair().refusePost();
+          return 0;
+        };
+    send(connection, 1);
+    assertThat(connection.pair().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(objects.device.calls).doesNotContain("disconnect");
+    objects.channel.await(10 * HOUR_NS);
+    assertThat(poll(8)).isEqualTo(1);
+    assertThat(shown).containsExactly("1 FLUSH_ERROR");
+    assertThat(objects.device.calls).containsOnlyOnce("disconnect");
+    assertThat(objects.events()).containsExactly(ConnectionEvent.Type.DISCONNECTED);
   }
 }

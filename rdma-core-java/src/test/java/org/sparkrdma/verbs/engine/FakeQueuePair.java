@@ -4,6 +4,7 @@ package org.sparkrdma.verbs.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.IntUnaryOperator;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.WorkRequest;
@@ -11,6 +12,9 @@ import org.sparkrdma.verbs.WorkRequest;
 /** A queue pair whose work stays with the device until the test completes it. */
 final class FakeQueuePair extends EngineQueuePair {
   private final FakeDevice device;
+
+  /** Runs while the device gets sends; returns how many of them it has taken. */
+  IntUnaryOperator duringPost = IntUnaryOperator.identity();
 
   /** Requests and changes of access, in order. */
   final List<String> posted = new ArrayList<>();
@@ -29,6 +33,11 @@ final class FakeQueuePair extends EngineQueuePair {
     return requestNumber(position);
   }
 
+  /** The device refuses a post. */
+  void refusePost() {
+    failPost("refused by the test");
+  }
+
   @Override
   protected void writeSend(int i, WorkRequest request, long requestNumber) {
     posted.add("send " + request.id());
@@ -36,7 +45,7 @@ final class FakeQueuePair extends EngineQueuePair {
 
   @Override
   protected int submitSends(int count) {
-    return count;
+    return duringPost.applyAsInt(count);
   }
 
   @Override

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /** Calls of the device that fail or are slow. A failure names the call and its error number. */
@@ -17,6 +18,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
   private static final int EIO = 5;
   private static final int EBUSY = 16;
+  private static final int ENODEV = 19;
   private static final int EINVAL = 22;
 
   @Test
@@ -144,5 +146,37 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
 
     assertThatThrownBy(this::run)
         .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
+  }
+
+  /** A task must not wait for the device or the kernel; the owner ends the connection. */
+  @ParameterizedTest(name = "ibv_post_send fails with errno {0} on a thread that does not poll")
+  @ValueSource(ints = {EIO, ENODEV, EINVAL})
+  void shouldOnlyMarkTheQueuePairOnTheThreadWhosePostIsRefused(int errno) throws Exception {
+    ScriptedExchange exchange = connect();
+    library.fail("ibv_post_send", errno, 1, 1);
+    long before = endingCalls();
+    var task =
+        new Thread(
+            () -> {
+              try {
+                exchange.postRead();
+              } catch (ScriptedExchange.Failed e) {
+                throw new IllegalStateException(e);
+              }
+            },
+            "task");
+    task.start();
+    task.join();
+
+    assertThat(exchange.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(endingCalls()).as("calls that end a connection").isEqualTo(before);
+    exchange.turn();
+    assertThat(exchange.failure())
+        .startsWith("DISCONNECTED: ibv_post_send failed: errno=" + errno + " (");
+    assertThat(endingCalls()).isGreaterThan(before);
+  }
+
+  private static long endingCalls() {
+    return library.calls("ibv_modify_qp") + library.calls("rdma_disconnect");
   }
 }
