@@ -14,7 +14,7 @@
  * <p>Threads: one thread, the owner, polls a completion queue, takes the events of its connection
  * manager and posts to the queue pairs that complete there. Registering memory, allocating it and
  * {@link org.sparkrdma.verbs.CompletionChannel#wakeup()} are safe from any thread. Where the device
- * has {@link org.sparkrdma.verbs.device.Capability#POST_BESIDE_POLL}, another thread may post.
+ * has {@link org.sparkrdma.verbs.device.Capability#POST_BESIDE_POLL}, any thread may post sends.
  *
  * <p>Errors come in three kinds. Expected ones (queue full, nothing to poll) are return values.
  * Those of the environment are {@link org.sparkrdma.verbs.VerbsException}s, or a {@link

@@ -79,7 +79,7 @@ final class DeviceFacts {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
       queryPorts(arena, name, Native.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
-      var capabilities = EnumSet.copyOf(rules.capabilities());
+      var capabilities = EnumSet.copyOf(rules.capabilities(System.getenv()));
       long extended = extended(arena, name);
       long nodeGuid = Long.reverseBytes(Native.getLong(device + IbvDeviceAttr.NODE_GUID));
       if (nodeGuid == 0) {

@@ -2,6 +2,8 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.TransportType;
@@ -18,6 +20,10 @@ enum TransportRules {
 
   private static final int IB_STALE_CONNECTION = 10;
   private static final int IB_REFUSED_BY_CONSUMER = 28;
+
+  /** Variables with which a library of a card leaves out its locks. */
+  static final List<String> SINGLE_THREADED =
+      List.of("MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED");
 
   private final TransportType transport;
 
@@ -38,8 +44,12 @@ enum TransportRules {
     return transport;
   }
 
-  /** Capabilities of a device with this transport; a driver may lack some. */
-  Set<Capability> capabilities() {
+  /**
+   * Capabilities of a device with this transport; a driver may lack some.
+   *
+   * @param environment of this process, in which libmlx4 and libmlx5 find that they need no locks
+   */
+  Set<Capability> capabilities(Map<String, String> environment) {
     var all =
         EnumSet.of(
             Capability.REJECT,
@@ -48,6 +58,10 @@ enum TransportRules {
             Capability.IPV6,
             Capability.FILE_REGIONS,
             Capability.TRAFFIC_CLASS);
+    // "By default all verbs objects are safe for multi-threaded access", ibv_alloc_td(3).
+    if (SINGLE_THREADED.stream().noneMatch(environment::containsKey)) {
+      all.add(Capability.POST_BESIDE_POLL);
+    }
     if (this == INFINIBAND) {
       // Chelsio's iWARP driver refuses to change the access of a connected queue pair with EIO
       // (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.

@@ -55,5 +55,8 @@ public abstract class VerbsContractSuite {
   class LateReads extends LateContract {}
 
   @Nested
+  class Posts extends PostContract {}
+
+  @Nested
   class Stress extends StressContract {}
 }

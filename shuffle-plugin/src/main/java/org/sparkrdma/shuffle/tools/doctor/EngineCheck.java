@@ -3,12 +3,17 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.verbs.device.Capability;
 
 /** Result of opening a device and registering memory as an executor does. */
 final class EngineCheck {
   /** Advice for a reason that has this part; the others name their own remedy. */
   private record Advice(String part, String text) {}
+
+  private static final Set<String> SINGLE_THREADED =
+      Set.of("MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED");
 
   private static final String PORT_UP =
       "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
@@ -44,8 +49,27 @@ final class EngineCheck {
     }
     if (probe.usable()) {
       findings.add(Finding.ok("Opened " + probe.inWords() + "."));
+      findings.addAll(singleThreaded(facts));
     }
     return findings;
+  }
+
+  /**
+   * With these variables a card's library has no locks, so tasks leave each request to the agent.
+   */
+  private static List<Finding> singleThreaded(Facts facts) {
+    if (facts.probe().choice().orElseThrow().device().can(Capability.POST_BESIDE_POLL)) {
+      return List.of();
+    }
+    return facts.environment().keySet().stream()
+        .filter(SINGLE_THREADED::contains)
+        .sorted()
+        .map(
+            name ->
+                Finding.warning(
+                    name + " is set, so each request wakes another thread first.",
+                    "unset " + name + " for executors"))
+        .toList();
   }
 
   private static String advice(String reason) {

@@ -59,6 +59,19 @@ class MachineChecksTest {
   }
 
   @Test
+  void shouldNameAVariableThatTakesPostingAwayFromTasks() throws Exception {
+    machine.usedOf(
+        InetAddress.getByName("10.2.0.5"), List.of(card("mlx5_0", PortState.ACTIVE, "10.2.0.5")));
+    assertThat(machine.findings(EngineCheck::run)).hasSize(1);
+    machine.variable("MLX5_SINGLE_THREADED", "1");
+    assertThat(machine.findings(EngineCheck::run))
+        .last()
+        .isEqualTo(
+            "WARNING MLX5_SINGLE_THREADED is set, so each request wakes another thread first. |"
+                + " unset MLX5_SINGLE_THREADED for executors");
+  }
+
+  @Test
   void shouldAdviseHowToRaiseALimitOfLockedMemoryThatIsTooSmall() {
     machine.memlock("65536", "131072");
     assertThat(machine.findings(MachineChecks::lockedMemory))
