@@ -12,9 +12,11 @@
 #include <fcntl.h>
 #include <infiniband/ib.h>
 #include <infiniband/verbs.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -43,7 +45,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
 #define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(infiniband) X(odp) X(ports) \
-  X(unanswered) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
+  X(unanswered) X(write_pins) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
   X(removal_after) X(held_reads) X(connect_event) X(address_error) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
   X(route_error) X(second_device)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
@@ -1474,9 +1476,31 @@ int ibv_dealloc_pd(struct ibv_pd *pd) {
   return error;
 }
 
+// Whether the mapping that has the address can be written.
+static int is_writable(uintptr_t address) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[4096];
+  int writable = 0;
+  while (maps && fgets(line, sizeof line, maps)) {
+    uintptr_t begin, end;
+    char permissions[5];
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, permissions) == 3 && begin <= address && address < end) {
+      writable = permissions[1] == 'w';
+    }
+  }
+  if (maps) {
+    fclose(maps);
+  }
+  return writable;
+}
+
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access) {
   (void)access;
   if (enter(CALL_ibv_reg_mr)) {
+    return NULL;
+  }
+  if (limits[LIMIT_write_pins] && !is_writable((uintptr_t)address)) {
+    errno = EFAULT;
     return NULL;
   }
   pthread_mutex_lock(&lock);

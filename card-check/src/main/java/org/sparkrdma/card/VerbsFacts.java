@@ -101,7 +101,9 @@ record VerbsFacts(HostFacts host, Path folder) {
     if (domain != 0) {
       int pageBytes = Libc.pageBytes();
       node.put("memoryForRemoteRead", register(verbs, domain, arena.allocate(2L * pageBytes)));
-      node.put("fileForRemoteRead", registerFile(verbs, domain, pageBytes));
+      // First, because a mapping that can be written may make the kernel write the file.
+      node.put("readOnlyFileForRemoteRead", registerFile(verbs, domain, pageBytes, false));
+      node.put("fileForRemoteRead", registerFile(verbs, domain, pageBytes, true));
       verbs.deallocPd(domain);
     }
     verbs.closeDevice(context);
@@ -134,13 +136,17 @@ record VerbsFacts(HostFacts host, Path folder) {
     return result;
   }
 
-  /** A page of the page cache, as the plug-in registers map outputs. */
-  private String registerFile(VerbsLibrary verbs, long domain, int pageBytes) throws IOException {
+  /**
+   * A page of the page cache, as the plug-in registers map outputs. Linux before 6.2 refuses one
+   * that cannot be written, with EFAULT, which is errno 14.
+   */
+  private String registerFile(VerbsLibrary verbs, long domain, int pageBytes, boolean writable)
+      throws IOException {
     Path file = Files.createTempFile(folder, "card-", ".page");
     try {
       Files.write(file, new byte[pageBytes]);
-      int descriptor = Libc.openFile(file, true);
-      long address = Libc.mapFile(descriptor, 0, pageBytes, true);
+      int descriptor = Libc.openFile(file, writable);
+      long address = Libc.mapFile(descriptor, 0, pageBytes, writable);
       Libc.close(descriptor);
       if (address == NO_MAPPING) {
         return "not mapped";

@@ -97,7 +97,11 @@ final class CardIT {
     assertThat(facts.path("name").asText()).isEqualTo("rxe0");
     assertThat(facts.path("max_qp").asInt()).isPositive();
     for (String fact :
-        List.of("completionQueueWithChannel", "memoryForRemoteRead", "fileForRemoteRead")) {
+        List.of(
+            "completionQueueWithChannel",
+            "memoryForRemoteRead",
+            "readOnlyFileForRemoteRead",
+            "fileForRemoteRead")) {
       assertThat(facts.path(fact).asText()).as(fact).isEqualTo("yes");
     }
   }

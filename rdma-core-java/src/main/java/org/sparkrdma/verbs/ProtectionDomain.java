@@ -54,6 +54,21 @@ public interface ProtectionDomain extends AutoCloseable {
       throws VerbsException;
 
   /**
+   * Tries whether the kernel pins pages of a file for reading, when peers may only read them:
+   * registers a range through a mapping that cannot be written, and deregisters it. A kernel that
+   * pins for writing refuses with {@link VerbsException#EFAULT}. Writes nothing.
+   *
+   * @param file a regular file that this process may read
+   * @param lengthBytes from the file's begin, at least 1
+   * @return false where the engine cannot try it
+   * @throws IllegalStateException when the domain is closed
+   * @throws VerbsException when the device or the kernel refuses
+   */
+  default boolean testReadOnlyFile(Path file, long lengthBytes) throws VerbsException {
+    return false;
+  }
+
+  /**
    * Creates a queue pair without a connection and destroys it, so that a caller that holds all else
    * it needs can find out whether the device has room for one. Engines that create queue pairs only
    * for connections do nothing.

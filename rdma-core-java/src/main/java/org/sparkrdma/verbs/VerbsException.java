@@ -18,6 +18,9 @@ public class VerbsException extends Exception {
   /** {@link #errno()} when the device, the kernel or a limit has no room; see errno(3). */
   public static final int ENOMEM = 12;
 
+  /** EFAULT of errno(3): memory cannot be used as the call asks for. */
+  public static final int EFAULT = 14;
+
   private static final int EIO = 5;
   private static final int EAGAIN = 11;
   private static final int EBUSY = 16;

@@ -104,6 +104,22 @@ public abstract class EngineProtectionDomain extends EngineObject implements Pro
   protected abstract EngineRegion registerRange(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException;
 
+  @Override
+  public final boolean testReadOnlyFile(Path file, long lengthBytes) throws VerbsException {
+    checkRange(0, lengthBytes, Long.MAX_VALUE, Set.of());
+    begin();
+    try {
+      return tryReadOnlyRange(file, lengthBytes);
+    } finally {
+      end();
+    }
+  }
+
+  /** Registers and deregisters a mapping that cannot be written; false where there is no such. */
+  protected boolean tryReadOnlyRange(Path file, long lengthBytes) throws VerbsException {
+    return false;
+  }
+
   private void checkRange(long offset, long lengthBytes, long limit, Set<AccessFlag> access) {
     if (lengthBytes < 1) {
       throw new IllegalArgumentException(

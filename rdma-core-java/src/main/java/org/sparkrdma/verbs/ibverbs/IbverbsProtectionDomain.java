@@ -69,6 +69,20 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
     }
   }
 
+  @Override
+  protected boolean tryReadOnlyRange(Path file, long lengthBytes) throws VerbsException {
+    try (FileMapping mapping = FileMapping.of(file, 0, lengthBytes, false)) {
+      int bits = RegionAccess.bits(device.info().transport(), Set.of(AccessFlag.REMOTE_READ));
+      VerbsLibrary verbs = device.libraries().verbs();
+      long mr = verbs.regMr(pd, mapping.address(), lengthBytes, bits);
+      if (mr == 0) {
+        throw registrationFailure(Native.errno(), lengthBytes, "readOnly=" + file);
+      }
+      device.onReleased("ibv_dereg_mr", verbs.deregMr(mr), "");
+      return true;
+    }
+  }
+
   private IbverbsRegion register(
       EngineMemory memory,
       long address,

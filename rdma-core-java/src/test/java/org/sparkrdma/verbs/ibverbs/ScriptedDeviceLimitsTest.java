@@ -3,10 +3,15 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.AccessFlag;
@@ -21,8 +26,12 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 /** Low limits of the device, and capabilities that it lacks or has. */
 class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
   private static final int EINVAL = 22;
+  private static final int EOPNOTSUPP = 95;
+  private static final int PAGE_BYTES = 4096;
   private static final int SEND = 2;
   private static final int READ = 4;
+
+  @TempDir private Path folder;
 
   @Test
   void shouldCreateACompletionQueueOnTheVectorThatIsNamed() throws Exception {
@@ -96,5 +105,42 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("errno=22");
     }
+  }
+
+  @Test
+  void shouldRegisterAFileThatCannotBeWrittenWhereTheKernelPinsForReading() throws Exception {
+    faulty = false;
+    try (Device device = engine.open(ScriptedEngine.DEVICE)) {
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      assertThat(domain.testReadOnlyFile(page(), PAGE_BYTES)).isTrue();
+      assertThat(library.calls("ibv_dereg_mr")).isEqualTo(library.calls("ibv_reg_mr"));
+    }
+  }
+
+  /** Linux before 6.2. */
+  @Test
+  @DisplayName("the kernel registers only files that can be written, and then nothing")
+  void shouldTellAKernelThatPinsForWritingFromADeviceThatRefusesEverything() throws Exception {
+    try (Device device = engine.open(ScriptedEngine.DEVICE)) {
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      library.limit("write_pins", 1);
+      assertThat(errnoOf(domain)).isEqualTo(VerbsException.EFAULT);
+      domain.registerFile(page(), 0, PAGE_BYTES, Set.of(AccessFlag.REMOTE_READ)).close();
+
+      library.limit("write_pins", 0);
+      library.fail("ibv_reg_mr", EOPNOTSUPP, 1, 1);
+      assertThat(errnoOf(domain)).isEqualTo(EOPNOTSUPP);
+    }
+  }
+
+  private int errnoOf(ProtectionDomain domain) throws Exception {
+    Path file = page();
+    return catchThrowableOfType(
+            VerbsException.class, () -> domain.testReadOnlyFile(file, PAGE_BYTES))
+        .errno();
+  }
+
+  private Path page() throws IOException {
+    return Files.write(folder.resolve("page"), new byte[PAGE_BYTES]);
   }
 }

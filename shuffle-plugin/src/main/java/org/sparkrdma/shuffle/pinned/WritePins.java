@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.pinned;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
- * The writes that a registration of map outputs causes in the kernel. Immutable.
+ * The writes that a registration of map outputs causes in the kernel. Confined to the thread that
+ * asks.
  *
  * <p>Kernels before 6.2 pin pages for writing even when peers may only read them ({@code
  * drivers/infiniband/core/umem.c}), so the pages of a registered file are written again. On a local
@@ -17,28 +27,50 @@ import java.util.regex.Pattern;
  * for minutes: the write waits until the client returns its delegation of the file, and the return
  * waits for a thread of the server. Where blocks may be copied, such kernels register only files in
  * memory.
+ *
+ * <p>Vendors change older kernels, so it is tried, once for each file system: a kernel that pins
+ * for writing refuses a mapping that cannot be written with EFAULT, and accepts one that can. Where
+ * the answer is neither, as on a device that refuses everything, the version of the kernel decides.
+ * A mapping of NFS that can be written is never tried.
  */
 public final class WritePins {
+  private static final Logger LOG = LoggerFactory.getLogger(WritePins.class);
   private static final Pattern VERSION = Pattern.compile("([0-9]{1,4})\\.([0-9]{1,4}).*");
   private static final int FIRST_MAJOR = 6;
   private static final int FIRST_MINOR = 2;
   private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
+  private static final int PROBE_BYTES = 4_096;
+
+  /** How the kernel pins files of a file system, as far as it was tried. */
+  private enum Pins {
+    FOR_READING,
+    FOR_WRITING,
+    UNKNOWN
+  }
 
   private final String release;
   private final Mounts mounts;
+  private final ProtectionDomain domain;
+  private final Map<Mounts.Mount, Pins> tried = new HashMap<>();
 
-  private WritePins(String release, Mounts mounts) {
+  private WritePins(String release, Mounts mounts, ProtectionDomain domain) {
     this.release = release;
     this.mounts = mounts;
+    this.domain = domain;
   }
 
-  /** Reads the facts from the files of a machine. */
-  public static WritePins of(SystemFiles files) {
-    return new WritePins(files.text("proc/sys/kernel/osrelease").orElse(""), Mounts.of(files));
+  /**
+   * Reads the facts from the files of a machine.
+   *
+   * @param domain of the device that will register files
+   */
+  public static WritePins of(SystemFiles files, ProtectionDomain domain) {
+    return new WritePins(
+        files.text("proc/sys/kernel/osrelease").orElse(""), Mounts.of(files), domain);
   }
 
-  /** Whether this kernel pins for writing; false when its version is not a number. */
-  public static boolean byKernel(String release) {
+  /** Whether a kernel of this version pins for writing; false when the version is not a number. */
+  private static boolean byKernel(String release) {
     Matcher version = VERSION.matcher(release);
     if (!version.matches()) {
       return false;
@@ -48,10 +80,57 @@ public final class WritePins {
         || (major == FIRST_MAJOR && Integer.parseInt(version.group(2)) < FIRST_MINOR);
   }
 
-  /** The reason why files in the directory are not registered; empty where they may be. */
+  /**
+   * The reason why files in the directory are not registered; empty where they may be. Registers a
+   * file there when none of its file system was tried before.
+   */
   public Optional<String> objection(Path directory) {
-    return Optional.of(mounts.holding(directory).type())
-        .filter(type -> byKernel(release) && !IN_MEMORY.contains(type))
-        .map(type -> "Linux " + release + " would write registered files of " + type + " again");
+    Mounts.Mount mount = mounts.holding(directory);
+    if (IN_MEMORY.contains(mount.type())) {
+      return Optional.empty();
+    }
+    Pins pins = tried.computeIfAbsent(mount, key -> tryIn(directory, key.type()));
+    boolean writes = pins == Pins.UNKNOWN ? byKernel(release) : pins == Pins.FOR_WRITING;
+    return writes
+        ? Optional.of(
+            "Linux "
+                + release
+                + " would write registered files of "
+                + mount.type()
+                + (pins == Pins.UNKNOWN ? " again, by its version" : " again, as a trial shows"))
+        : Optional.empty();
+  }
+
+  private Pins tryIn(Path directory, String type) {
+    try {
+      Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
+      try {
+        Files.write(file, new byte[PROBE_BYTES]);
+        return tryFile(file, type.startsWith("nfs"));
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("Pins cannot be tried: directory={}", directory, e);
+      return Pins.UNKNOWN;
+    }
+  }
+
+  private Pins tryFile(Path file, boolean onNfs) {
+    try {
+      return domain.testReadOnlyFile(file, PROBE_BYTES) ? Pins.FOR_READING : Pins.UNKNOWN;
+    } catch (VerbsException refusal) {
+      LOG.debug("A mapping that cannot be written is not registered", refusal);
+      if (refusal.errno() != VerbsException.EFAULT || onNfs) {
+        return Pins.UNKNOWN;
+      }
+    }
+    try {
+      domain.registerFile(file, 0, PROBE_BYTES, Set.of(AccessFlag.REMOTE_READ)).close();
+      return Pins.FOR_WRITING;
+    } catch (VerbsException refusal) {
+      LOG.debug("Neither is one that can be written", refusal);
+      return Pins.UNKNOWN;
+    }
   }
 }

@@ -51,7 +51,7 @@ public final class FileProbe {
     if (settings.registersFiles(device)) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
       if (settings.mayCopyInsteadOfPinning(device)) {
-        WritePins pins = WritePins.of(systemFiles);
+        WritePins pins = WritePins.of(systemFiles, server.device().domain());
         for (Path directory : List.copyOf(directories)) {
           Optional<String> objection = pins.objection(directory);
           if (objection.isPresent()) {

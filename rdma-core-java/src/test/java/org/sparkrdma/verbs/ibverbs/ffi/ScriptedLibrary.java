@@ -176,7 +176,8 @@ public final class ScriptedLibrary {
    * interface of the peer's host does, which then rejects the request. route_error is the errno
    * with which the next route is not resolved. With second_device there is another device,
    * scripted1, that is used for nothing: 1 is well, of 2 each query fails with EIO, 3 cannot be
-   * opened, and 4 has the node GUID 0.
+   * opened, and 4 has the node GUID 0. With write_pins only mappings that can be written are
+   * registered.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);

@@ -154,8 +154,8 @@ public final class EngineProbe {
     if (!serve.registersFiles(device)) {
       return results;
     }
-    WritePins pins = WritePins.of(files);
     try (ProtectionDomain domain = device.allocateProtectionDomain()) {
+      WritePins pins = WritePins.of(files, domain);
       for (Path directory : localDirectories) {
         Optional<String> refusal =
             serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
