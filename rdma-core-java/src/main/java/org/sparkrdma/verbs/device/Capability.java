@@ -28,6 +28,11 @@ public enum Capability {
    */
   QUEUE_PAIR_ACCESS,
   /**
+   * It was seen with this driver that a peer whose access is limited in that way is refused. A
+   * driver may accept the limit, report it and not enforce it.
+   */
+  WITHHOLDS_ACCESS,
+  /**
    * A connection request contains the number of the initiator's queue pair. On iWARP it does not:
    * there the request travels in the TCP connection that carries the queue pair.
    */

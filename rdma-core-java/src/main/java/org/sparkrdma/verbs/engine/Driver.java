@@ -24,6 +24,8 @@ public enum Driver {
       Quirk.IGNORES_TRAFFIC_CLASS),
   /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
   RXE(0xffffff),
+  /** NVIDIA's cards, which mlx4 and mlx5 drive; the OUI of Mellanox. */
+  NVIDIA(0x02c9),
   /** Intel's cards, which irdma (and i40iw before it) drives; PCI vendor id. */
   IRDMA(0x8086, Quirk.KEEPS_ACCESS),
   /** Alibaba's elastic RDMA; PCI vendor id. */
@@ -97,6 +99,14 @@ public enum Driver {
    */
   public static Driver ofUnknownVendor(TransportType transport) {
     return transport == TransportType.IWARP ? SIW : OTHER;
+  }
+
+  /**
+   * Whether a READ on a connection without access was seen to be refused: on rxe by the contract
+   * suite here, on others by a report of {@code ./card}, and on NVIDIA's by what its users rely on.
+   */
+  public boolean withholdsAccess() {
+    return this == RXE || this == NVIDIA;
   }
 
   public boolean has(Quirk quirk) {

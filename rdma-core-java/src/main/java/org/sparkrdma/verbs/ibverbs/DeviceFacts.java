@@ -94,6 +94,9 @@ final class DeviceFacts {
       if (driver.has(Driver.Quirk.KEEPS_ACCESS) || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
+      if (!driver.withholdsAccess() || !capabilities.contains(Capability.QUEUE_PAIR_ACCESS)) {
+        capabilities.remove(Capability.WITHHOLDS_ACCESS);
+      }
       if (pagesOnDemand(extended)) {
         capabilities.add(Capability.ON_DEMAND_PAGING);
       }

@@ -66,6 +66,7 @@ enum TransportRules {
       // Chelsio's iWARP driver refuses to change the access of a connected queue pair with EIO
       // (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.
       all.add(Capability.QUEUE_PAIR_ACCESS);
+      all.add(Capability.WITHHOLDS_ACCESS);
       all.add(Capability.REQUEST_HAS_QUEUE_PAIR);
       all.add(Capability.SEND_WITH_IMMEDIATE);
       all.add(Capability.WRITE_WITH_IMMEDIATE);

@@ -22,4 +22,20 @@ class DriverTest {
   void shouldNotTrustADriverThatKeepsAccess(int vendor, boolean keeps) {
     assertThat(Driver.ofVendor(vendor).has(Driver.Quirk.KEEPS_ACCESS)).isEqualTo(keeps);
   }
+
+  /** A driver that only echoes what it was asked for passes every query. */
+  @ParameterizedTest
+  @CsvSource({
+    "0x02c9, true",
+    "0xffffff, true",
+    "0x1425, false",
+    "0x19e5, false",
+    "0x1dd8, false",
+    "0x8086, false",
+    "0x626d74, false",
+    "0, false"
+  })
+  void shouldTrustOnlyDriversThatWereSeenToWithholdAccess(int vendor, boolean trusted) {
+    assertThat(Driver.ofVendor(vendor).withholdsAccess()).isEqualTo(trusted);
+  }
 }

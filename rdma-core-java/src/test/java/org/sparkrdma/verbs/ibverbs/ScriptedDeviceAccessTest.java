@@ -46,6 +46,19 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     exchange.transfer();
   }
 
+  /** It can be tried by ./card, and is used on a trusted fabric. */
+  @ParameterizedTest(name = "the driver ({0}) was never seen to withhold access")
+  @CsvSource({"hns, 0x19e5", "qedr, 0x1077"})
+  void shouldChangeAccessOnADeviceThatIsNotSeenToWithholdIt(String driver, int vendor)
+      throws Exception {
+    library.limit("vendor", vendor);
+
+    ScriptedExchange exchange = open();
+    assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isTrue();
+    assertThat(exchange.device.info().can(Capability.WITHHOLDS_ACCESS)).isFalse();
+    exchange.run();
+  }
+
   /** Such a READ tests a silent peer. */
   @ParameterizedTest(name = "a driver ({0}) reads into the first element of a READ of no bytes")
   @CsvSource({"irdma, 0x8086", "erdma, 0x1ded"})
@@ -86,7 +99,12 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     }
     assertThat(engine.devices())
         .singleElement()
-        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isFalse());
+        .satisfies(
+            device ->
+                assertThat(
+                        device.can(Capability.QUEUE_PAIR_ACCESS)
+                            || device.can(Capability.WITHHOLDS_ACCESS))
+                    .isFalse());
   }
 
   /** A query is a system call, so it is not repeated for each connection. */
@@ -132,6 +150,6 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     }
     assertThat(engine.devices())
         .singleElement()
-        .satisfies(device -> assertThat(device.can(Capability.QUEUE_PAIR_ACCESS)).isTrue());
+        .satisfies(device -> assertThat(device.can(Capability.WITHHOLDS_ACCESS)).isTrue());
   }
 }

@@ -81,7 +81,7 @@ public record DeviceChoice(
   private static List<Candidate> safe(List<Candidate> candidates) {
     List<Candidate> safe =
         candidates.stream()
-            .filter(candidate -> candidate.device().can(Capability.QUEUE_PAIR_ACCESS))
+            .filter(candidate -> candidate.device().can(Capability.WITHHOLDS_ACCESS))
             .toList();
     return safe.isEmpty() ? candidates : safe;
   }

@@ -129,16 +129,23 @@ public final class RdmaTransport implements StartedTransport {
    */
   public static void requireAccessControl(DeviceInfo device, boolean fabricTrusted)
       throws VerbsException {
-    if (!fabricTrusted && !device.can(Capability.QUEUE_PAIR_ACCESS)) {
-      throw new VerbsException(
-          "listen",
-          "device "
-              + device.name()
-              + " gives a peer remote access before the peer is proven, because engine "
-              + device.engine()
-              + " cannot change the access of its connected queue pairs; set"
-              + " spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted");
+    if (fabricTrusted || device.can(Capability.WITHHOLDS_ACCESS)) {
+      return;
     }
+    String reason =
+        device.can(Capability.QUEUE_PAIR_ACCESS)
+            ? " may give a peer remote access before the peer is proven, because it was not seen yet"
+                + " that its driver withholds it (vendor_id="
+                + (device.reported().get("vendor_id") + ", ./card shows it)")
+            : " gives a peer remote access before the peer is proven, because engine "
+                + device.engine()
+                + " cannot change the access of its connected queue pairs";
+    throw new VerbsException(
+        "listen",
+        "device "
+            + device.name()
+            + reason
+            + "; set spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted");
   }
 
   private RdmaTransport(

@@ -55,7 +55,7 @@ abstract class DeviceChoiceFixture {
   }
 
   static DeviceInfo device(String name, PortInfo... ports) {
-    return device(name, TransportType.INFINIBAND, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
+    return device(name, TransportType.INFINIBAND, Set.of(Capability.WITHHOLDS_ACCESS), ports);
   }
 
   static DeviceInfo device(

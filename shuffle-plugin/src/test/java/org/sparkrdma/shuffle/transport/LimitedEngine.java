@@ -30,6 +30,7 @@ final class LimitedEngine {
           Capability.ACCEPT_PRIVATE_DATA,
           Capability.REJECT,
           Capability.QUEUE_PAIR_ACCESS,
+          Capability.WITHHOLDS_ACCESS,
           Capability.REQUEST_HAS_QUEUE_PAIR);
   private static final byte[] NO_DATA = {};
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -83,6 +85,18 @@ class ScriptedExecutorsTest extends ScriptedExecutors {
           .allMatch(line -> line.contains("device=scripted0") && line.contains("errno=38 ("));
     }
     assertThat(library.parameter("ack_timeout", true)).isZero();
+  }
+
+  /** Such a driver may report a limit of access that it does not enforce. */
+  @Test
+  @DisplayName("the vendor id of hns, whose driver was not seen to withhold access")
+  void shouldStartOnADriverThatIsNotKnownOnATrustedFabricOnly() throws Exception {
+    library.limit("vendor", 0x19e5);
+    assertThatThrownBy(() -> start(1))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("vendor_id=0x19e5")
+        .hasMessageContaining("spark.shuffle.rdma.fabric.trusted=true");
+    connect(start(2, TestExecutor.Options::trusted), start(3, TestExecutor.Options::trusted));
   }
 
   private TestExecutor connect(long reader, long server) throws Exception {
