@@ -68,6 +68,9 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--copy")
   private boolean copy;
 
+  @Option(names = "--agent-posts")
+  private boolean agentPosts;
+
   @Option(names = "--batch", defaultValue = "1")
   private int batch;
 
@@ -101,6 +104,7 @@ public final class TransferCommand implements Callable<Integer> {
         ENGINE,
         mode,
         copy,
+        agentPosts,
         sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
         batch,
         cold,
@@ -124,6 +128,10 @@ public final class TransferCommand implements Callable<Integer> {
     if (ceiling && !verify.equals(List.of(Verify.OFF))) {
       throw new MisuseException(
           "--verify needs bytes, which no block has with --ceiling: give off");
+    }
+    if (ceiling && agentPosts) {
+      throw new MisuseException(
+          "--ceiling and --agent-posts have devices of their own: give one of them");
     }
     LaunchOptions.checkRounds(rounds, warmUps);
     LaunchOptions.check("--batch", batch, 1, MAX_BATCH);
@@ -154,6 +162,10 @@ public final class TransferCommand implements Callable<Integer> {
       report.cases().addAll(List.of(cases));
     }
     options.publish(report.table(), report);
+    System.out.println(
+        agentPosts
+            ? "Requests were sent by the agent, as with disni."
+            : "Requests were sent by the tasks, as with all engines but disni.");
     System.out.println(
         switch (kind()) {
           case CEILING ->
@@ -189,6 +201,9 @@ public final class TransferCommand implements Callable<Integer> {
     conf.put("spark.shuffle.rdma.mode", "required");
     conf.put("spark.shuffle.rdma.fabric.trusted", "true");
     conf.put("spark.shuffle.rdma.pinned.max", Long.toString(PINNED.bytes()));
+    if (agentPosts) {
+      conf.put("spark.shuffle.rdma.engine", AgentPostsProvider.NAME);
+    }
     if (ceiling) {
       conf.put("spark.shuffle.rdma.engine", NoCopyProvider.NAME);
       conf.put("spark.shuffle.rdma.pinned.max", Long.toString(CEILING_PINNED.bytes()));

@@ -33,6 +33,7 @@ import scala.reflect.ClassTag$;
  * @param engine of the plug-in, for the report
  * @param verify by the plug-in, for the report; null without a setting
  * @param copy whether the plug-in serves copies, for the report
+ * @param agentPosts whether tasks leave each request to the agent, for the report
  * @param batch blocks of one request, when requests are single
  * @param cold whether each single request is for map outputs that none has named before
  * @param totalBytes least number of bytes that each client fetches in each round
@@ -42,6 +43,7 @@ public record TransferPlan(
     String engine,
     Verify verify,
     boolean copy,
+    boolean agentPosts,
     List<Integer> blockBytes,
     int batch,
     boolean cold,
@@ -165,6 +167,7 @@ public record TransferPlan(
             Kind.THROUGHPUT,
             engine,
             Verify.OFF,
+            false,
             false,
             blockBytes,
             1,

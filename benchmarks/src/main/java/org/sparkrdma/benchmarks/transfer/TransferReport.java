@@ -16,6 +16,7 @@ record TransferReport(Environment environment, List<Case> cases) {
    * The rounds of one block length.
    *
    * @param engine of the plug-in
+   * @param agentPosts whether tasks left each request to the agent
    * @param cold whether each request was for map outputs that none had named before
    * @param figures median and quartiles of the rounds, by the names of {@link Round#figures}; of
    *     latency also single values, of the requests of all rounds together
@@ -26,6 +27,7 @@ record TransferReport(Environment environment, List<Case> cases) {
       int blockBytes,
       TransferPlan.Verify verify,
       boolean copy,
+      boolean agentPosts,
       int batch,
       boolean cold,
       int rounds,
@@ -50,6 +52,7 @@ record TransferReport(Environment environment, List<Case> cases) {
           blockBytes,
           plan.verify() == null ? TransferPlan.Verify.byDefault() : plan.verify(),
           plan.copy(),
+          plan.agentPosts(),
           plan.batch(),
           plan.cold(),
           rounds.size(),
@@ -64,12 +67,13 @@ record TransferReport(Environment environment, List<Case> cases) {
       List<Case> own = cases.stream().filter(one -> one.verify() == verify).toList();
       Case first = own.get(0);
       String title =
-          "verify %s, batch %d%s, served from %s"
+          "verify %s, batch %d%s, served from %s, sent by %s"
               .formatted(
                   verify,
                   first.batch(),
                   first.cold() ? " of new map outputs" : "",
-                  first.copy() ? "copies" : "files");
+                  first.copy() ? "copies" : "files",
+                  first.agentPosts() ? "the agent" : "tasks");
       TextTable<String> table = new TextTable<String>().text(title, figure -> figure);
       for (Case one : own) {
         String size = new DataSize(one.blockBytes()).toString();
