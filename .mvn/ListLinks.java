@@ -73,8 +73,8 @@ final class ListLinks {
 
   public static void main(String[] arguments) throws IOException {
     try (Stream<Path> files = Files.walk(Path.of(arguments[0]))) {
-      // Commands run without Spark.
-      for (Path one : files.filter(file -> file.toString().matches("(?!.*/org/sparkrdma/shuffle/tools/).*(?<!LinkedMembers)[.]class")).toList()) {
+      // Commands run without Spark, or with spark-submit alone.
+      for (Path one : files.filter(file -> file.toString().matches("(?!.*/org/sparkrdma/shuffle/(tools|estimate)/).*(?<!LinkedMembers)[.]class")).toList()) {
         ClassNode node = new ClassNode();
         new ClassReader(Files.readAllBytes(one)).accept(node, ClassReader.SKIP_DEBUG);
         OWN.put(node.name, node);

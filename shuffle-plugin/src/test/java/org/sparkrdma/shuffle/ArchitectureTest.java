@@ -67,7 +67,8 @@ class ArchitectureTest {
     "ui, 'links metrics spark'",
     "driver, 'links broadcast directory executorchecks settings spark thread ui'",
     "executorchecks, 'links device directory pinned runtime settings thread tools'",
-    "tools, 'links address device pinned serve settings transport'",
+    "estimate, ''",
+    "tools, 'links address device estimate pinned serve settings transport'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {
     String own = ROOT + "." + name + "..";
@@ -180,6 +181,7 @@ class ArchitectureTest {
         .check(CLASSES);
     assertOnlyIn(List.of(ROOT + ".tools.."), ROOT + ".tools", ROOT + ".tools.peer..", "picocli..");
     assertOnlyIn(List.of(ROOT + ".tools..", ROOT + ".executorchecks.."), ROOT + ".tools..");
+    assertOnlyIn(List.of(ROOT + ".tools", ROOT + ".estimate"), ROOT + ".estimate");
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".tools.doctor..", ROOT + ".tools.engines..")

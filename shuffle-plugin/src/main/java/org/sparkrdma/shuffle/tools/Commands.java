@@ -15,7 +15,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "java -jar spark-rdma-shuffle.jar",
     description = "Reports whether RDMA will be used for Spark's shuffle on this machine, and why.",
-    subcommands = {DoctorCommand.class, DevicesCommand.class, PerfCommand.class},
+    subcommands = {
+      DoctorCommand.class,
+      DevicesCommand.class,
+      PerfCommand.class,
+      EstimateCommand.class
+    },
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class,
     footer = {
@@ -102,6 +107,7 @@ public final class Commands implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    throw new ParameterException(spec.commandLine(), "Missing command: doctor, devices or perf");
+    throw new ParameterException(
+        spec.commandLine(), "Missing command: doctor, devices, perf or estimate");
   }
 }

@@ -86,6 +86,51 @@ class CommandsTest {
   }
 
   @Test
+  void shouldEstimateByEventLogs() throws IOException {
+    Path log = directory.resolve("app-1");
+    Files.writeString(
+        log,
+        """
+        {"Event":"SparkListenerLogStart","Spark Version":"4.2.0"}
+        {"Event":"SparkListenerApplicationStart","App Name":"job","App ID":"app-1","Timestamp":1}
+        """);
+    assertThat(run("estimate", "--json", "--link", "25g", log.toString())).isZero();
+    JsonNode answer = new ObjectMapper().readTree(output.toString());
+    assertThat(answer.path("schema").asInt()).isEqualTo(1);
+    assertThat(answer.path("link").asText()).isEqualTo("25g");
+    assertThat(answer.path("applications").path(0).path("verdict").asText()).isEqualTo("none");
+    assertThat(run("estimate", log.toString())).isZero();
+    assertThat(output.toString()).contains("no verdict: no task has ended");
+    assertThat(errors.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseAWrongArgumentOfAnEstimateWithOneLine() {
+    assertThat(run("estimate", "--link", "fast")).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .startsWith("Wrong value: key=--link value=fast allowed=bits per second");
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"spark.submit.deployMode=cluster", "spark.kubernetes.submitInDriver=true"})
+  void shouldNotEstimateInClusterMode(String setting) {
+    String key = setting.replaceFirst("=.*", "");
+    System.setProperty(key, setting.substring(key.length() + 1));
+    try {
+      assertThat(run("estimate")).isEqualTo(Commands.WRONG_USAGE);
+    } finally {
+      System.clearProperty(key);
+    }
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .contains(
+            "spark-submit --master local --deploy-mode client spark-rdma-shuffle.jar estimate");
+  }
+
+  @Test
   void shouldAnswerInJson() throws IOException {
     assertThat(run("doctor", "--json", "--conf", soft)).isZero();
     JsonNode answer = new ObjectMapper().readTree(output.toString());

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.estimate;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.filter.FilteringParserDelegate;
+import com.fasterxml.jackson.core.filter.TokenFilter;
+import com.fasterxml.jackson.core.filter.TokenFilter.Inclusion;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
+import org.sparkrdma.shuffle.estimate.Stage.Interval;
+import org.sparkrdma.shuffle.estimate.Stage.Saving;
+
+/**
+ * One attempt of an application, as the events of its log add up. Their fields have the names that
+ * Spark's JsonProtocol writes (not those that 3.5 asks for: it writes "Push Based Shuffle" and
+ * reads another name); absent ones are 0. Tasks are kept until their stage ends. Confined to one
+ * thread.
+ */
+final class Application {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final double MS_PER_SECOND = 1e3;
+
+  /** All other events are passed over without being parsed. */
+  private static final Pattern NEEDED =
+      Pattern.compile(
+          "SparkListener(LogStart|Application(Start|End)|EnvironmentUpdate|Executor(Added|Removed)"
+              + "|Job(Start|End)|StageCompleted|TaskEnd)");
+
+  /** Passes over large parts of events that nothing here needs. */
+  private static final TokenFilter FIELDS =
+      new TokenFilter() {
+        private final Set<String> large =
+            Set.of("Accumulables", "Stage Infos", "Properties", "Details", "RDD Info");
+
+        @Override
+        public TokenFilter includeProperty(String name) {
+          return large.contains(name) ? null : this;
+        }
+      };
+
+  private final CostTable costs;
+  private final double linkBytesPerSecond;
+  private final Map<String, Integer> coresOfExecutors = new HashMap<>();
+  private final Map<String, Stage> openStages = new HashMap<>();
+  private final Map<Long, Long> openJobs = new HashMap<>();
+  private final List<Interval> stages = new ArrayList<>();
+  private final List<Interval> jobs = new ArrayList<>();
+  private final Map<String, Integer> withoutMetrics = new TreeMap<>();
+  private Saving saving = new Saving(0, 0, 0, 0, 0, 0);
+
+  private String id = "";
+  private String name = "";
+  private String attempt = "";
+  private String spark = "";
+  private String manager = "";
+  private String cutOff = "";
+  private boolean started;
+  private boolean ended;
+  private boolean plugIn;
+  private int taskCpus = 1;
+  private long events;
+  private long unreadable;
+  private long tasks;
+  private long lastMs;
+  private long runMs;
+  private long waitMs;
+  private long blocks;
+  private long bytes;
+  private long mergedBytes;
+  private long spansMs;
+  private double registered;
+  private double copies;
+
+  /**
+   * @param linkBytesPerSecond what the network of a host carries; infinite if unknown
+   */
+  Application(CostTable costs, double linkBytesPerSecond) {
+    this.costs = costs;
+    this.linkBytesPerSecond = linkBytesPerSecond;
+  }
+
+  /** Number of lines that were events. */
+  long events() {
+    return events;
+  }
+
+  /**
+   * Notes why a file of the log is not whole.
+   *
+   * @param reason "" if it is
+   */
+  void cutOff(String reason) {
+    cutOff = reason.isEmpty() ? cutOff : reason;
+  }
+
+  /** Why a file of the log is not whole; "" if all are. */
+  String cutOff() {
+    return cutOff;
+  }
+
+  /** Reads a file of the log to its last whole line. */
+  void read(EventLines lines) {
+    for (String event = lines.next(); event != null; event = lines.next()) {
+      events += event.isEmpty() ? 0 : 1;
+      plugIn |= event.startsWith("org.sparkrdma.");
+      if (NEEDED.matcher(event).matches()) {
+        try (JsonParser parser = JSON.createParser(lines);
+            JsonParser fields =
+                new FilteringParserDelegate(parser, FIELDS, Inclusion.INCLUDE_ALL_AND_PATH, true)) {
+          add(event, JSON.readTree(fields));
+        } catch (IOException e) {
+          unreadable++;
+        }
+      }
+    }
+    cutOff(lines.failure());
+  }
+
+  private void add(String event, JsonNode of) {
+    switch (event.replaceFirst("SparkListener", "")) {
+      case "LogStart" -> spark = of.path("Spark Version").asText();
+      case "ApplicationStart" -> {
+        started = true;
+        id = of.path("App ID").asText();
+        name = of.path("App Name").asText();
+        attempt = of.path("App Attempt ID").asText();
+      }
+      case "ApplicationEnd" -> ended = true;
+      case "EnvironmentUpdate" -> settings(of.path("Spark Properties"));
+      case "ExecutorAdded" -> {
+        int cores = of.path("Executor Info").path("Total Cores").asInt();
+        coresOfExecutors.put(of.path("Executor ID").asText(), cores);
+        openStages.values().forEach(this::count);
+      }
+      case "ExecutorRemoved" -> coresOfExecutors.remove(of.path("Executor ID").asText());
+      case "JobStart" ->
+          openJobs.put(of.path("Job ID").asLong(), of.path("Submission Time").asLong());
+      case "JobEnd" -> {
+        long endMs = of.path("Completion Time").asLong();
+        lastMs = Math.max(lastMs, endMs);
+        Long startMs = openJobs.remove(of.path("Job ID").asLong());
+        if (startMs != null) {
+          jobs.add(new Interval(startMs, endMs));
+        }
+      }
+      case "StageCompleted" -> {
+        Stage stage = openStages.remove(key(of.path("Stage Info")));
+        if (stage != null) {
+          finish(stage);
+        }
+      }
+      default -> task(of, of.path("Task Info"), of.path("Task Metrics"));
+    }
+  }
+
+  private void settings(JsonNode all) {
+    taskCpus = Math.max(1, all.path("spark.task.cpus").asInt());
+    manager = all.path("spark.shuffle.manager").asText();
+    plugIn |= (manager + all.path("spark.plugins").asText()).contains("org.sparkrdma.");
+  }
+
+  private static String key(JsonNode stage) {
+    return stage.path("Stage ID").asInt() + "." + stage.path("Stage Attempt ID").asInt();
+  }
+
+  private void task(JsonNode of, JsonNode info, JsonNode metrics) {
+    JsonNode read = metrics.path("Shuffle Read Metrics");
+    JsonNode merged = read.path("Push Based Shuffle");
+    long launchMs = info.path("Launch Time").asLong();
+    long allBytes = read.path("Remote Bytes Read").asLong();
+    // Merged blocks are among the remote ones; the plug-in leaves them to TCP.
+    long ownBytes = Math.max(0, allBytes - merged.path("Merged Remote Bytes Read").asLong());
+    long ownBlocks =
+        read.path("Remote Blocks Fetched").asLong()
+            - merged.path("Merged Remote Blocks Fetched").asLong();
+    Stage.Task task =
+        new Stage.Task(
+            launchMs,
+            Math.max(0, info.path("Finish Time").asLong() - launchMs),
+            info.path("Host").asText(),
+            metrics.path("Executor CPU Time").asLong()
+                + metrics.path("Executor Deserialize CPU Time").asLong(),
+            allBytes > 0 ? read.path("Fetch Wait Time").asLong() : 0,
+            allBytes,
+            ownBytes,
+            Math.max(0, ownBlocks));
+    tasks++;
+    lastMs = Math.max(lastMs, launchMs + task.durationMs());
+    runMs += metrics.path("Executor Run Time").asLong();
+    waitMs += task.waitMs();
+    blocks += task.blocks();
+    bytes += task.bytes();
+    mergedBytes += allBytes - ownBytes;
+    registered += task.savedCpuSeconds(costs, false);
+    copies += task.savedCpuSeconds(costs, true);
+    if (metrics.isMissingNode()) {
+      withoutMetrics.merge("stage " + key(of), 1, Integer::sum);
+    }
+    if (launchMs > 0) {
+      openStages
+          .computeIfAbsent(key(of), absent -> count(new Stage(costs, linkBytesPerSecond)))
+          .add(task);
+    }
+  }
+
+  /** Tells a stage what executors have. */
+  private Stage count(Stage stage) {
+    int slots = coresOfExecutors.values().stream().mapToInt(cores -> cores / taskCpus).sum();
+    int cores = coresOfExecutors.values().stream().mapToInt(Integer::intValue).sum();
+    stage.executors(slots, cores);
+    return stage;
+  }
+
+  private void finish(Stage stage) {
+    saving = saving.plus(stage.saving());
+    spansMs += stage.interval().endMs() - stage.interval().startMs();
+    stages.add(stage.interval());
+  }
+
+  private static long coveredMs(List<Interval> intervals) {
+    intervals.sort(Comparator.comparingLong(Interval::startMs));
+    long covered = 0;
+    long until = Long.MIN_VALUE;
+    for (Interval one : intervals) {
+      covered += Math.max(0, one.endMs() - Math.max(until, one.startMs()));
+      until = Math.max(until, one.endMs());
+    }
+    return covered;
+  }
+
+  /** The estimate at the end of the log, which ends all that is still open. */
+  Estimation estimate(EventLog log) {
+    openStages.values().forEach(this::finish);
+    openJobs.values().forEach(start -> jobs.add(new Interval(start, Math.max(start, lastMs))));
+    double coveredMs = coveredMs(stages);
+    double timeMs = Math.max(1, jobs.isEmpty() ? coveredMs : coveredMs(jobs));
+    // Of stages at the same time, all share the cores, but only one may be what others wait for.
+    double mean = coveredMs / Math.max(1, spansMs);
+    double high = Math.min(1, (saving.waitingMost() + saving.cpuHigh()) / timeMs);
+    double likely = Math.min(high, (saving.waitingLikely() * mean + saving.cpuLikely()) / timeMs);
+    double fetchWaitShare = (double) waitMs / Math.max(1, runMs);
+    String noVerdict = noVerdict(log.incomplete());
+    Verdict verdict = noVerdict.isEmpty() ? Verdict.of(likely, high) : Verdict.NONE;
+    String figures =
+        String.format(
+            Locale.ROOT,
+            ": tasks wait %s of their time; of the time of jobs, %s is likely saved, and at most %s",
+            Report.percent(fetchWaitShare),
+            Report.percent(likely),
+            Report.percent(high));
+    String reason = blocks == 0 ? ": no block came from another executor" : figures;
+    return new Estimation(
+        id.isEmpty() ? log.name() : id,
+        attempt,
+        name,
+        log.path(),
+        spark,
+        verdict,
+        noVerdict.isEmpty() ? verdict + reason : noVerdict,
+        timeMs / MS_PER_SECOND,
+        tasks,
+        bytes,
+        blocks,
+        (double) bytes / Math.max(1, blocks),
+        fetchWaitShare,
+        registered,
+        copies,
+        Math.min(1, saving.waitingMost() / timeMs),
+        Math.min(1, saving.floor() * mean / timeMs),
+        Math.min(likely, saving.cpuLow() / timeMs),
+        likely,
+        high,
+        notes());
+  }
+
+  private String noVerdict(String incomplete) {
+    if (plugIn) {
+      return "not estimated, because it ran with this plug-in";
+    }
+    if (!incomplete.isEmpty() || !started) {
+      String missing = incomplete.isEmpty() ? "because its start is missing" : incomplete;
+      return "no verdict: the log is incomplete, " + missing;
+    }
+    return tasks == 0 ? "no verdict: no task has ended" : "";
+  }
+
+  private List<String> notes() {
+    List<String> notes = new ArrayList<>();
+    if (!cutOff.isEmpty()) {
+      notes.add("the log is cut off and was read to its last whole line (" + cutOff + ")");
+    } else if (!ended) {
+      notes.add("the application still runs, or has ended without a last event");
+    }
+    if (unreadable > 0) {
+      notes.add(unreadable + " lines could not be read");
+    }
+    if (!withoutMetrics.isEmpty()) {
+      notes.add("tasks without metrics count as if they had not waited: " + withoutMetrics);
+    }
+    if (mergedBytes > 0) {
+      notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
+    }
+    if (!manager.matches("|sort|tungsten-sort|.*[.]SortShuffleManager")) {
+      notes.add("the costs are those of Spark's own transfer, and not of " + manager);
+    }
+    if (spark.matches("([0-3]|4[.]0)[.].*")) {
+      notes.add("until Spark 4.0, waiting lacks the time to connect and to ask (SPARK-54536)");
+    }
+    return notes;
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.estimate;
+
+import static java.util.stream.Collectors.joining;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * What a transfer costs by the length of its blocks, as reports of {@code ./bench transfer} have
+ * it: that of Spark, and the plug-in's from registered files and from copies. Immutable.
+ */
+final class CostTable {
+  /** Core-seconds of both ends for 10⁹ bytes, which add up. */
+  private static final String[] SPARK_CPU = {"nettyServerSecondsPerGb", "nettyClientSecondsPerGb"};
+
+  private static final String[] OWN_CPU = {"rdmaServerSecondsPerGb", "rdmaClientSecondsPerGb"};
+
+  /** Figures by length in bytes, of registered files (false) and of copies (true). */
+  private final Map<Boolean, NavigableMap<Long, JsonNode>> measured = new TreeMap<>();
+
+  private final String source;
+
+  private CostTable(List<JsonNode> reports, String source) {
+    this.source = source;
+    for (JsonNode report : reports) {
+      for (JsonNode one : report.path("cases")) {
+        if (one.path("kind").asText().equals("throughput") && one.path("blockBytes").asLong() > 0) {
+          JsonNode figures = one.path("figures");
+          sum(figures, SPARK_CPU);
+          sum(figures, OWN_CPU);
+          sum(figures, "nettyGbPerSecond", "rdmaGbPerSecond");
+          measured
+              .computeIfAbsent(one.path("copy").asBoolean(), copies -> new TreeMap<>())
+              .putIfAbsent(one.path("blockBytes").asLong(), figures);
+        }
+      }
+    }
+    if (measured.isEmpty()) {
+      throw new IllegalArgumentException("no case of kind throughput");
+    }
+    measured.putIfAbsent(true, measured.get(false));
+    measured.putIfAbsent(false, measured.get(true));
+  }
+
+  /** The table of the published reports. */
+  static CostTable published() throws IOException {
+    try (InputStream in = CostTable.class.getResourceAsStream("costs.json")) {
+      return new CostTable(List.of(new ObjectMapper().readTree(in)), "the published report");
+    }
+  }
+
+  /**
+   * The table of reports that a user has measured. Where they have one of the two ways only, it is
+   * taken for the other.
+   *
+   * @throws IOException also for a file that is no JSON
+   * @throws IllegalArgumentException for a file that is not such a report, with the reason
+   */
+  static CostTable measured(List<Path> reports) throws IOException {
+    List<JsonNode> trees = new ArrayList<>();
+    for (Path report : reports) {
+      trees.add(new ObjectMapper().readTree(Files.readAllBytes(report)));
+    }
+    return new CostTable(trees, reports.stream().map(Path::toString).collect(joining(",")));
+  }
+
+  /** Where the figures are from. */
+  String source() {
+    return source;
+  }
+
+  /** Core-seconds of both ends that the plug-in saves for each 10⁹ bytes; may be negative. */
+  double savedCpuSeconds(boolean copies, double blockBytes) {
+    return at(copies, blockBytes, SPARK_CPU) - at(copies, blockBytes, OWN_CPU);
+  }
+
+  /** The part of the time of Spark's transfer that the plug-in's saves, below 1. */
+  double savedTime(boolean copies, double blockBytes) {
+    double spark = at(copies, blockBytes, "nettyGbPerSecond");
+    return 1 - spark / at(copies, blockBytes, "rdmaGbPerSecond");
+  }
+
+  /**
+   * Between two measured lengths the logarithms of lengths and figures are on a line. Shorter
+   * blocks cost as much each as the shortest that was measured, longer ones as much for each byte
+   * as the longest. Of speeds only the ratio is right for shorter blocks.
+   */
+  private double at(boolean copies, double blockBytes, String... names) {
+    Map.Entry<Long, JsonNode> below = measured.get(copies).floorEntry((long) blockBytes);
+    Map.Entry<Long, JsonNode> above = measured.get(copies).higherEntry((long) blockBytes);
+    if (below == null) {
+      return sum(above.getValue(), names) * above.getKey() / Math.max(1, blockBytes);
+    }
+    double low = sum(below.getValue(), names);
+    if (above == null) {
+      return low;
+    }
+    double step = Math.log((double) above.getKey() / below.getKey());
+    double place = Math.log(blockBytes / below.getKey()) / step;
+    return low * Math.pow(sum(above.getValue(), names) / low, place);
+  }
+
+  private static double sum(JsonNode figures, String... names) {
+    double sum = 0;
+    for (String name : names) {
+      double median = figures.path(name).path("median").asDouble();
+      if (!(median > 0 && median < Double.POSITIVE_INFINITY)) {
+        throw new IllegalArgumentException("no positive median of " + name);
+      }
+      sum += median;
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.estimate;
+
+import static java.util.stream.Collectors.joining;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
+
+/**
+ * Estimates what RDMA could save in applications that have already run, by their event logs.
+ * Confined to one thread.
+ */
+public final class Estimate {
+  private static final String DIRECTORY = "spark.eventLog.dir";
+
+  /** A name with a scheme, which one letter is not. */
+  private static final Pattern URI_TEXT = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]+:.*");
+
+  private static final Pattern RATE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,3})?)([gGmM])");
+  private static final double BYTES_OF_GBIT = 125e6;
+  private static final double BYTES_OF_MBIT = 125e3;
+  private static final long PROGRESS_NS = 5_000_000_000L;
+
+  private final Properties settings;
+  private final Configuration hadoop = new Configuration();
+  private final SparkConf spark = new SparkConf(false);
+  private final Consumer<String> progress;
+  private final LongSupplier clockNs;
+  private long lastNs;
+  private long readBytes;
+
+  /**
+   * @param settings Spark's, among others
+   * @param progress takes a line every few seconds
+   */
+  public Estimate(Properties settings, Consumer<String> progress, LongSupplier clockNs) {
+    this.settings = settings;
+    this.progress = progress;
+    this.clockNs = clockNs;
+    for (String key : settings.stringPropertyNames()) {
+      if (key.startsWith("spark.hadoop.")) {
+        hadoop.set(key.replaceFirst("spark.hadoop.", ""), settings.getProperty(key));
+      }
+    }
+  }
+
+  /**
+   * Reads logs.
+   *
+   * @param names of files, directories of rolling logs, or directories of logs; without any, {@code
+   *     spark.eventLog.dir}
+   * @param costFiles reports of transfers on the user's hosts; without any, the published one
+   * @param link what the network of a host carries, as users write it; null if unknown
+   * @throws IllegalArgumentException for an argument that is not allowed, with its name, its value
+   *     and what is allowed
+   */
+  public Report run(List<String> names, List<java.nio.file.Path> costFiles, String link)
+      throws IOException {
+    CostTable costs = costFiles.isEmpty() ? CostTable.published() : measured(costFiles);
+    double linkBytesPerSecond = linkBytesPerSecond(link);
+    Map<String, EventLog> logs = new TreeMap<>();
+    if (names.isEmpty()) {
+      find(DIRECTORY, settings.getProperty(DIRECTORY, "file:///tmp/spark-events"), logs);
+    }
+    names.forEach(name -> find("LOG", name, logs));
+    lastNs = clockNs.getAsLong();
+    List<Estimation> estimations = new ArrayList<>();
+    Map<String, String> notRead = new TreeMap<>();
+    for (EventLog log : logs.values()) {
+      Application application = new Application(costs, linkBytesPerSecond);
+      read(log, application);
+      if (application.events() > 0) {
+        estimations.add(application.estimate(log));
+      } else {
+        notRead.put(
+            log.path(), "no event of Spark is in it " + log.incomplete() + application.cutOff());
+      }
+    }
+    estimations.sort(
+        Comparator.comparing((Estimation one) -> one.verdict() == Verdict.NONE)
+            .thenComparing(one -> -one.likely())
+            .thenComparing(one -> -one.seconds()));
+    return new Report(1, costs.source(), link, estimations, notRead);
+  }
+
+  private static CostTable measured(List<java.nio.file.Path> files) {
+    try {
+      return CostTable.measured(files);
+    } catch (IOException | IllegalArgumentException e) {
+      String allowed = "a report of ./bench transfer, with cases of kind throughput";
+      throw wrong("--costs", files.stream().map(String::valueOf).collect(joining(",")), allowed, e);
+    }
+  }
+
+  private static double linkBytesPerSecond(String link) {
+    if (link == null) {
+      return Double.POSITIVE_INFINITY;
+    }
+    Matcher rate = RATE.matcher(link);
+    double number = rate.matches() ? Double.parseDouble(rate.group(1)) : 0;
+    if (number == 0) {
+      throw wrong("--link", link, "bits per second of a host's network, such as 25g", null);
+    }
+    return number * (link.matches(".*[gG]") ? BYTES_OF_GBIT : BYTES_OF_MBIT);
+  }
+
+  private static IllegalArgumentException wrong(
+      String key, String value, String allowed, Exception cause) {
+    String reason = cause == null ? "" : " reason=" + firstLine(cause);
+    return new IllegalArgumentException(
+        "Wrong value: key=" + key + " value=" + value + " allowed=" + allowed + reason, cause);
+  }
+
+  private static String firstLine(Exception e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
+  }
+
+  private void find(String key, String name, Map<String, EventLog> logs) {
+    try {
+      // As Spark does, a name without a scheme is one of this machine.
+      File local = new File(name);
+      boolean uri = URI_TEXT.matcher(name).matches() && !local.exists();
+      Path path = uri ? new Path(name) : new Path(local.getAbsoluteFile().toURI());
+      List<EventLog> found = EventLog.find(path.getFileSystem(hadoop), path);
+      if (found.isEmpty()) {
+        throw new IOException("no log is in it");
+      }
+      found.forEach(log -> logs.put(log.path(), log));
+    } catch (IOException | IllegalArgumentException e) {
+      throw wrong(key, name, "an existing event log, or a directory of event logs", e);
+    }
+  }
+
+  private void read(EventLog log, Application application) {
+    for (FileStatus file : log.files()) {
+      try (InputStream raw = log.system().open(file.getPath())) {
+        InputStream events = EventLog.decompressed(file, raw, spark);
+        application.read(new EventLines(events, bytes -> progress(log.path(), bytes)));
+      } catch (IOException | RuntimeException e) {
+        // Of one log among many: it may have just been deleted, or belongs to somebody else.
+        application.cutOff(firstLine(e));
+      }
+    }
+  }
+
+  private void progress(String path, long bytes) {
+    readBytes += Math.max(0, bytes);
+    if (clockNs.getAsLong() - lastNs >= PROGRESS_NS) {
+      lastNs = clockNs.getAsLong();
+      progress.accept("Read " + Report.bytes(readBytes) + " of events, now in " + path);
+    }
+  }
+}
