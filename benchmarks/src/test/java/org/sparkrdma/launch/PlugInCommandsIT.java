@@ -24,6 +24,7 @@ class PlugInCommandsIT {
   private static final long MAX_JAR_BYTES = 2_200_000;
 
   private static final int NOT_USED = 1;
+  private static final int WRONG_USAGE = 2;
   private static final Pattern LISTENING = Pattern.compile("Listening at TCP port (\\d+)");
 
   @TempDir private Path directory;
@@ -56,6 +57,18 @@ class PlugInCommandsIT {
     assertThat(answer.path("chosen").path("device").asText()).isEqualTo("soft0");
     assertThat(answer.path("engines").findValuesAsText("maxSge")).contains("16");
     assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldSayHowToRunACommandThatNeedsSpark() throws Exception {
+    Outcome outcome = run("estimate", directory.toString());
+    assertThat(outcome.exitCode()).isEqualTo(WRONG_USAGE);
+    assertThat(outcome.output()).isEmpty();
+    assertThat(outcome.errors())
+        .hasLineCount(1)
+        .contains(
+            "spark-submit --master local --deploy-mode client spark-rdma-shuffle.jar estimate");
+    assertThat(run("estimate", "--help").output()).contains("[LOG...]", "--costs", "--link");
   }
 
   @Test
