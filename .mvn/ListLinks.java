@@ -51,7 +51,7 @@ final class ListLinks {
       "driver RdmaPlugin[$]OnDriver|driver/|directory/Driver|executorchecks/FindingsLog|spark/ExecutorClassPath",
       "start RdmaShuffleManager|RdmaPlugin|PluginParts|settings/|links/|org/apache/",
       "beside spark/OtherManager",
-      "reader read/RdmaShuffleReader|read/GuardedRecords|read/Record|read/ReadRange|read/BatchFetch|spark/ShuffleStreams|spark/Sorting",
+      "reader read/RdmaShuffleReader|read/Record|spark/ShuffleStreams|spark/Sorting",
       "serving serve/|output/",
       "broadcast broadcast/",
       "history ui/RdmaHistoryPlugin|ui/StoredFigures|ui/RdmaShuffleEvent|spark/ui/SparkHistory",

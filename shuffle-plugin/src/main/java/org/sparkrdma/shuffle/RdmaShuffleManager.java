@@ -22,8 +22,8 @@ import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
-import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.spark.ShuffleStreams;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -111,11 +111,14 @@ public class RdmaShuffleManager extends SortShuffleManager {
       if (!parts.readsBlocks()) {
         return sparks.get();
       }
+      SparkEnv env = SparkEnv.get();
+      ShuffleDependency<K, ?, C> dependency = dependency(handle);
       return new RdmaShuffleReader<>(
-          SparkEnv.get(),
-          rdma == null ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
-          RdmaShuffleManager.<K, C>dependency(handle),
-          new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
+          env,
+          rdma == null ? env.blockManager().blockStoreClient() : rdma.client(),
+          dependency,
+          ShuffleStreams.locate(
+              env, dependency, startMapIndex, endMapIndex, startPartition, endPartition, context),
           context,
           metrics,
           parts::onMissing,

@@ -9,6 +9,7 @@ import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
@@ -43,7 +44,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   /**
    * @param client fetches remote blocks; an {@link RdmaBlockClient}, or Spark's own
-   * @param range of the shuffle's outputs, which the reader locates like Spark
+   * @param blocks to read, as {@link ShuffleStreams#locate} has found them
    * @param edge takes errors about missing members
    * @param sparks creates Spark's reader of the same range
    */
@@ -51,7 +52,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       SparkEnv env,
       BlockStoreClient client,
       ShuffleDependency<K, ?, C> dependency,
-      ReadRange range,
+      MapSizesByExecutorId blocks,
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       LinkEdge edge,
@@ -59,7 +60,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     this.env = env;
     this.client = client;
     this.dependency = dependency;
-    this.blocks = range.locate(env.mapOutputTracker(), dependency, context);
+    this.blocks = blocks;
     this.context = context;
     this.metrics = metrics;
     this.edge = edge;
@@ -69,8 +70,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   @Override
   public Iterator<Product2<K, C>> read() {
     try {
-      return new GuardedRecords<>(
-          context, records(), this::hasBegun, edge, () -> sparks.get().read());
+      return new GuardedRecords(records());
     } catch (LinkageError e) {
       edge.take(e);
       if (hasBegun()) {
@@ -101,15 +101,55 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
-    boolean batch =
-        blocks.enableBatchFetch() && BatchFetchRule.allows(env.conf(), dependency.serializer());
+    Serializer serializer = dependency.serializer();
     if (!(client instanceof RdmaBlockClient rdma)) {
-      return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
+      return ShuffleStreams.fetch(env, client, blocks, serializer, context, metrics);
     }
     // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
     ReadingTask task = ReadingTask.ofReader(context);
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
-    return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, batch, context, metrics);
+    return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, serializer, context, metrics);
+  }
+
+  /**
+   * When a member of Spark is missing before the first record was read, those of Spark's reader
+   * follow instead; later the task fails, and the next attempt uses Spark's reader.
+   */
+  private final class GuardedRecords extends InterruptibleIterator<Product2<K, C>> {
+    /** Those of Spark's reader; null while no member is missing. */
+    private Iterator<Product2<K, C>> instead;
+
+    GuardedRecords(Iterator<Product2<K, C>> records) {
+      super(context, records);
+    }
+
+    @Override
+    public boolean hasNext() {
+      try {
+        return instead == null ? super.hasNext() : instead.hasNext();
+      } catch (LinkageError e) {
+        useSparks(e);
+        return instead.hasNext();
+      }
+    }
+
+    @Override
+    public Product2<K, C> next() {
+      try {
+        return instead == null ? super.next() : instead.next();
+      } catch (LinkageError e) {
+        useSparks(e);
+        return instead.next();
+      }
+    }
+
+    private void useSparks(LinkageError error) {
+      edge.take(error);
+      if (hasBegun() || instead != null) {
+        throw error;
+      }
+      instead = sparks.get().read();
+    }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.read;
+package org.sparkrdma.shuffle.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BatchFetchRuleTest {
+class ShuffleStreamsTest {
   private final SparkConf conf = new SparkConf(false);
   private final Serializer kryo = new KryoSerializer(conf);
 
@@ -19,35 +19,36 @@ class BatchFetchRuleTest {
   @ValueSource(strings = {"lz4", "lzf", "snappy", "zstd"})
   void shouldAllowBatchesWithEveryCodecThatCanBeJoined(String codec) {
     conf.set("spark.io.compression.codec", codec);
-    assertThat(BatchFetchRule.allows(conf, kryo)).isTrue();
+    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isTrue();
   }
 
   @Test
   void shouldAllowBatchesWithoutCompression() {
-    assertThat(BatchFetchRule.allows(conf.set("spark.shuffle.compress", "false"), kryo)).isTrue();
+    assertThat(ShuffleStreams.mayBatch(conf.set("spark.shuffle.compress", "false"), kryo)).isTrue();
   }
 
   @Test
   void shouldReadFlagsAsSparkDoes() {
     conf.set("spark.shuffle.compress", "true ").set("spark.io.encryption.enabled", " False");
-    assertThat(BatchFetchRule.allows(conf.set("spark.shuffle.useOldFetchProtocol", "false "), kryo))
+    assertThat(
+            ShuffleStreams.mayBatch(conf.set("spark.shuffle.useOldFetchProtocol", "false "), kryo))
         .isTrue();
   }
 
   @Test
   void shouldForbidBatchesOfASerializerWithState() {
-    assertThat(BatchFetchRule.allows(conf, new JavaSerializer(conf))).isFalse();
+    assertThat(ShuffleStreams.mayBatch(conf, new JavaSerializer(conf))).isFalse();
   }
 
   @Test
   void shouldForbidBatchesOfEncryptedBlocks() {
     conf.set("spark.io.encryption.enabled", "true");
-    assertThat(BatchFetchRule.allows(conf, kryo)).isFalse();
+    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isFalse();
   }
 
   @Test
   void shouldForbidBatchesInTheOldProtocol() {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
-    assertThat(BatchFetchRule.allows(conf, kryo)).isFalse();
+    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isFalse();
   }
 }
