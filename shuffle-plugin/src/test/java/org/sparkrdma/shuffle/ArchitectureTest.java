@@ -124,8 +124,8 @@ class ArchitectureTest {
             "ServeConnection.FROZEN_NS",
             // Of TCP.
             "FallbackThreads.SLOW_NS",
-            "BlockVerification.KILL_CHECK_MS",
-            "BlockVerification.OOM_PAUSE_MS",
+            "WrongChecksum.KILL_CHECK_MS",
+            "WrongChecksum.OOM_PAUSE_MS",
             // Of the end.
             "RdmaTransport.STOP_LIMIT");
     List<String> found =

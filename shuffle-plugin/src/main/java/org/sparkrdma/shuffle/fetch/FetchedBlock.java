@@ -8,9 +8,11 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.metrics.Counter;
 
 /**
  * A block in registered memory: target of READs, then the buffer that Spark reads;
@@ -20,8 +22,8 @@ import org.sparkrdma.memory.RegisteredChunk;
  *
  * <p>The first access to its bytes verifies the whole block on the caller's thread. When a checksum
  * differs, that thread fetches the block by TCP and waits; the block consists of TCP's bytes from
- * then on. An access that throws before any byte is returned has released one reference, Spark's:
- * its iterator does not release a block that it could not open.
+ * then on ({@link WrongChecksum}). An access that throws before any byte is returned has released
+ * one reference, Spark's: its iterator does not release a block that it could not open.
  *
  * <p>Created with one reference. After the last release the memory is used for other blocks: every
  * later access throws, and a concurrent read throws instead of returning other bytes. The agent
@@ -177,13 +179,31 @@ public final class FetchedBlock extends ManagedBuffer {
     }
     onOpened();
     try {
-      tcp = BlockVerification.verify(this, sums, request, index);
+      tcp = replacement();
       verified = true;
     } finally {
       if (!verified) {
         release();
       }
     }
+  }
+
+  /** Verifies the bytes; returns those to use instead, null where these are right or unverified. */
+  private ManagedBuffer replacement() {
+    FetchContext context = request.context();
+    if (!context.verify()) {
+      return null;
+    }
+    switch (sums.verify(this)) {
+      case MATCH -> context.counters().increment(Counter.BLOCKS_VERIFIED);
+      case NO_SUMS -> context.counters().increment(Counter.BLOCKS_UNVERIFIED);
+      default -> {
+        // When the memory was released meanwhile, other bytes were verified.
+        checkLive();
+        return WrongChecksum.fetchAgain(this, request, index);
+      }
+    }
+    return null;
   }
 
   @Override
@@ -203,7 +223,7 @@ public final class FetchedBlock extends ManagedBuffer {
   @Override
   public InputStream createInputStream() throws IOException {
     verify();
-    return tcp == null ? new SegmentInputStream(this) : tcp.createInputStream();
+    return tcp == null ? new SegmentInputStream() : tcp.createInputStream();
   }
 
   /** A copy on the heap, which stays valid after release. */
@@ -277,5 +297,76 @@ public final class FetchedBlock extends ManagedBuffer {
   @Override
   public String toString() {
     return "FetchedBlock[sizeBytes=" + size() + " references=" + references + "]";
+  }
+
+  /**
+   * Reads the registered memory from front to back; owned by one thread, holds no reference. Bytes
+   * are returned only if the block was live after they were copied.
+   */
+  private final class SegmentInputStream extends InputStream {
+    private int segment;
+    private int position;
+
+    /** Moves to the next segment at the end of one; returns the bytes left in it, 0 at the end. */
+    private int advance() {
+      checkLive();
+      int count = count();
+      int left = segment < count ? lengthBytes(segment) - position : 0;
+      if (left == 0 && segment + 1 < count) {
+        segment++;
+        position = 0;
+        left = lengthBytes(segment);
+      }
+      return left;
+    }
+
+    @Override
+    public int read() {
+      if (advance() == 0) {
+        return -1;
+      }
+      int value = Byte.toUnsignedInt(get(segment, position));
+      position++;
+      checkLive();
+      return value;
+    }
+
+    @Override
+    public int read(byte[] target, int targetOffset, int length) {
+      Objects.checkFromIndexSize(targetOffset, length, target.length);
+      if (length == 0) {
+        return 0;
+      }
+      int copied = Math.min(length, advance());
+      if (copied == 0) {
+        return -1;
+      }
+      get(segment, position, target, targetOffset, copied);
+      position += copied;
+      checkLive();
+      return copied;
+    }
+
+    @Override
+    public long skip(long count) {
+      long skipped = 0;
+      int left = count > 0 ? advance() : 0;
+      while (left > 0) {
+        int step = (int) Math.min(count - skipped, left);
+        position += step;
+        skipped += step;
+        left = skipped < count ? advance() : 0;
+      }
+      return skipped;
+    }
+
+    @Override
+    public int available() {
+      long available = -position;
+      for (int i = segment; i < count(); i++) {
+        available += lengthBytes(i);
+      }
+      return (int) Math.min(available, Integer.MAX_VALUE);
+    }
   }
 }

@@ -8,8 +8,8 @@ import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Checksums of the partitions of a block, in order, which verify it; {@link BlockVerification}
- * decides what follows. Owned by one thread at a time.
+ * Checksums of the partitions of a block, in order, which verify it; {@link FetchedBlock} decides
+ * what follows. Owned by one thread at a time.
  */
 final class PartitionChecksums {
   /** Result of the verification. */

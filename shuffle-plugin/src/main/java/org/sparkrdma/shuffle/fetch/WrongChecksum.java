@@ -15,12 +15,12 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Decides what happens to a block whose checksum is wrong: the task that opens the block fetches it
- * over TCP, and waits. TCP's bytes are used, and decide who was wrong: the recorded checksum
- * ({@link UnusableChecksums}), or the READ, whose connection then ends ({@link
+ * What happens to a block whose checksum is wrong: the task that opens the block fetches it over
+ * TCP, and waits. TCP's bytes are used, and decide who was wrong: the recorded checksum ({@link
+ * UnusableChecksums}), or the READ, whose connection then ends ({@link
  * BlockTransport#onCorruptData}). Confined to the task's thread.
  */
-final class BlockVerification {
+final class WrongChecksum {
   /** Interval of checks whether a task that waits for TCP is killed. */
   private static final long KILL_CHECK_MS = 100;
 
@@ -31,33 +31,20 @@ final class BlockVerification {
   private final FetchRequest request;
   private final int index;
 
-  private BlockVerification(FetchRequest request, int index) {
+  private WrongChecksum(FetchRequest request, int index) {
     this.context = request.context();
     this.request = request;
     this.index = index;
   }
 
   /**
-   * Verifies a block.
+   * Fetches a block whose checksum is wrong over TCP, and decides who was wrong.
    *
    * @param index of the block in its request
-   * @return the bytes to use instead; null when those of the block are right or unverified
+   * @return TCP's bytes, which the caller releases
    */
-  static ManagedBuffer verify(
-      FetchedBlock block, PartitionChecksums sums, FetchRequest request, int index) {
-    if (!request.context().verify()) {
-      return null;
-    }
-    switch (sums.verify(block)) {
-      case MATCH -> request.context().counters().increment(Counter.BLOCKS_VERIFIED);
-      case NO_SUMS -> request.context().counters().increment(Counter.BLOCKS_UNVERIFIED);
-      default -> {
-        // When the memory was released meanwhile, other bytes were verified.
-        block.checkLive();
-        return new BlockVerification(request, index).fetchAgain(block);
-      }
-    }
-    return null;
+  static ManagedBuffer fetchAgain(FetchedBlock block, FetchRequest request, int index) {
+    return new WrongChecksum(request, index).fetchAgain(block);
   }
 
   private ManagedBuffer fetchAgain(FetchedBlock block) {
