@@ -80,10 +80,10 @@ class PlugInJarIT {
     Path jar = new Installation(Path.of("..")).plugIn();
     try (RecordingLoader loader = new RecordingLoader(jar.toUri().toURL());
         JarFile opened = new JarFile(jar.toFile())) {
-      Class<?> type = loader.loadClass("org.sparkrdma.shuffle.metrics.ReadLatency");
-      Method percentileUs = type.getMethod("percentileUs", double.class);
-      Method record = type.getMethod("record", long.class);
-      Object latency = type.getConstructor().newInstance();
+      Class<?> type = loader.loadClass("org.sparkrdma.shuffle.metrics.ShuffleCounters");
+      Object latency = type.getMethod("readLatency").invoke(type.getConstructor().newInstance());
+      Method percentileUs = latency.getClass().getMethod("percentileUs", double.class);
+      Method record = latency.getClass().getMethod("record", long.class);
       assertThat(percentileUs.invoke(latency, 50.0)).isEqualTo(0L);
       for (long us = 1; us <= 1_000; us++) {
         record.invoke(latency, us * 1_000);

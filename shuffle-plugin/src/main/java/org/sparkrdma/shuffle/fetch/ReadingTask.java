@@ -10,7 +10,7 @@ import org.apache.spark.shuffle.FetchFailedException;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockId;
-import org.sparkrdma.shuffle.metrics.StageReads;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads;
 import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.AbstractIterator;

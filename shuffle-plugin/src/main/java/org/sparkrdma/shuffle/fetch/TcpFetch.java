@@ -52,7 +52,8 @@ public final class TcpFetch implements BlockFetchingListener {
    * answer, also when the client throws. Where a member of Spark is missing, Spark's client answers
    * its listener itself; when this throws because of one, no block has been asked for.
    *
-   * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
+   * @param stage whose task reads, as in {@link
+   *     org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads}
    * @param files for blocks that Spark wants on disk; null for memory
    * @param fallback whether reader and peer use RDMA
    */

@@ -46,7 +46,7 @@ public enum Figure {
   /** Begins the name of a figure that counts fallbacks; the label of the reason follows. */
   public static final String FALLBACK = "fallback.";
 
-  /** Name of {@link StageReads#report}, which the driver adds up. */
+  /** Name of {@link ShuffleCounters.StageReads#report}, which the driver adds up. */
   public static final String STAGES = "stages";
 
   /** Name of the list of the doctor's findings, which the driver logs. */

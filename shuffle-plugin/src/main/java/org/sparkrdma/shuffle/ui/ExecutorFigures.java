@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.sparkrdma.shuffle.metrics.Figure;
-import org.sparkrdma.shuffle.metrics.StageReads;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads;
 
 /**
  * All figures of one executor. Its fields are JSON in the store of a History Server, so their names

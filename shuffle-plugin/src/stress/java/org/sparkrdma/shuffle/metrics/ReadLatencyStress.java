@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.JJJ_Result;
     desc = "a latency is lost, or one is read that was not recorded")
 @State
 public class ReadLatencyStress {
-  private final ReadLatency latency = new ReadLatency();
+  private final ShuffleCounters.ReadLatency latency = new ShuffleCounters().readLatency();
 
   /** Records the short latency. */
   @Actor

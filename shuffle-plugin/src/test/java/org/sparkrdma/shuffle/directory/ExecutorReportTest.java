@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.metrics.StageReads;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
 /** Figures and findings on their way from an executor to the driver. */
