@@ -57,11 +57,13 @@ final class ListLinks {
       "history ui/RdmaHistoryPlugin|ui/StoredFigures|ui/RdmaShuffleEvent|spark/ui/SparkHistory",
       "ui ui/|spark/ui/");
 
+  /** Those of the kind named are the members of {@code shuffle.spark.Reflected}. */
   private static final List<String> BY_NAME = List.of(
       "beside named org.apache.spark.storage.BlockManager blockStoreClient org.apache.spark.network.shuffle.BlockStoreClient",
       "beside named org.apache.spark.SparkEnv shuffleManager|blockingShuffleManager|defaultShuffleManager 0",
       "reader named org.apache.spark.util.collection.ExternalSorter <init> 5,6[]",
       "ui named org.apache.spark.ui.UIUtils headerSparkPage 7,8",
+      "ui named org.apache.spark.ui.WebUIPage render 1",
       "client forwards org.sparkrdma.shuffle.read.RdmaBlockClient org.apache.spark.network.shuffle.BlockStoreClient");
 
   /** Instructions that push zero or null, by the sort of a type. */

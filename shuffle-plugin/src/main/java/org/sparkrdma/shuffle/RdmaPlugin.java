@@ -294,9 +294,10 @@ public final class RdmaPlugin implements SparkPlugin {
       }
       IndexShuffleBlockResolver resolver = OtherManager.resolver(manager);
       blockManager = env.blockManager();
-      sparkClient = blockManager.blockStoreClient();
+      BlockStoreClient own = blockManager.blockStoreClient();
       // Throws where it is not allowed, before anything is started.
-      setClient(blockManager, sparkClient);
+      setClient(blockManager, own);
+      sparkClient = own;
       return resolver;
     }
 

@@ -49,7 +49,7 @@ class ArchitectureTest {
     "metrics, ''",
     "wire, ''",
     "thread, ''",
-    "spark, ''",
+    "spark, 'links'",
     "address, ''",
     "directory, 'address links thread'",
     "settings, ''",

@@ -229,6 +229,19 @@ class RdmaPluginTest {
         "final field has no write access");
   }
 
+  /** As where Spark has given the field of the client another name. */
+  @Test
+  void shouldWarnOnceAndKeepSparksClientWhereItsFieldIsMissing() {
+    RdmaPlugin.OnExecutor broken =
+        new RdmaPlugin.OnExecutor() {
+          @Override
+          void setClient(BlockManager of, BlockStoreClient client) {
+            throw new NoSuchFieldError("gone");
+          }
+        };
+    assertKept(other(OtherShuffleManager.class), broken, "Spark 4.2.0", "gone");
+  }
+
   @Test
   void shouldWarnOnceAndKeepSparksClientWithOutputsInOtherFiles() {
     assertKept(ForeignFilesManager.class, new RdmaPlugin.OnExecutor(), "NoSuchMethodException");

@@ -129,7 +129,7 @@ public final class LinkCheck {
       Class<?> type = Class.forName(fields[2], false, loader);
       return switch (fields[1]) {
         case "own" -> isComplete(type);
-        case "named" -> hasNamed(type, fields[3], Set.of(fields[4].split(",", -1)));
+        case "named" -> hasNamed(type, fields[3], fields[4]);
         case "forwards" -> forwards(type, Class.forName(fields[3], false, loader));
         case "field" -> hasField(type, fields);
         case "method", "interface-method" ->
@@ -237,27 +237,39 @@ public final class LinkCheck {
     return false;
   }
 
-  private static boolean hasNamed(Class<?> type, String name, Set<String> wanted)
+  private static boolean hasNamed(Class<?> type, String name, String wanted)
       throws ReflectiveOperationException {
-    if (wanted.iterator().next().contains(".")) {
-      return wanted.contains(type.getDeclaredField(name).getType().getName());
-    }
-    Executable[] all =
-        name.equals(CONSTRUCTOR) ? type.getConstructors() : type.getDeclaredMethods();
-    for (Executable one : all) {
-      Class<?>[] parameters = one.getParameterTypes();
-      int count = parameters.length;
-      String number = Integer.toString(count);
-      boolean isNamed =
-          name.equals(CONSTRUCTOR) || List.of(name.split("[|]")).contains(one.getName());
-      if (isNamed
-          && Modifier.isPublic(one.getModifiers())
-          && wanted.contains(
-              count > 0 && parameters[count - 1].isArray() ? number.concat("[]") : number)) {
-        return true;
+    return wanted.contains(".")
+        ? wanted.equals(type.getDeclaredField(name).getType().getName())
+        : named(type, name, wanted) != null;
+  }
+
+  /**
+   * The public member that a line of the kind {@code named} is about; null when there is none.
+   *
+   * @param names of a method, the first that there is; or that of a constructor
+   * @param wanted numbers of parameters
+   */
+  public static Executable named(Class<?> type, String names, String wanted) {
+    boolean isConstructor = names.equals(CONSTRUCTOR);
+    Executable[] all = isConstructor ? type.getConstructors() : type.getDeclaredMethods();
+    List<String> numbers = List.of(wanted.split(",", -1));
+    for (String name : names.split("[|]", -1)) {
+      for (Executable one : all) {
+        if ((isConstructor || name.equals(one.getName()))
+            && Modifier.isPublic(one.getModifiers())
+            && numbers.contains(number(one.getParameterTypes()))) {
+          return one;
+        }
       }
     }
-    return false;
+    return null;
+  }
+
+  private static String number(Class<?>[] parameters) {
+    int count = parameters.length;
+    String number = Integer.toString(count);
+    return count > 0 && parameters[count - 1].isArray() ? number.concat("[]") : number;
   }
 
   /** Whether a class overrides each public method; a new one would do nothing in it, or fail. */

@@ -11,26 +11,18 @@ import org.apache.spark.storage.BlockManager;
 
 /** Access to an executor whose shuffle manager is another one than the plug-in's. Stateless. */
 public final class OtherManager {
-  /** Of Spark up to 4.2, and two that the source of later versions has had. */
-  private static final String[] MANAGERS = {
-    "shuffleManager", "blockingShuffleManager", "defaultShuffleManager"
-  };
-
   private OtherManager() {}
 
   /**
    * Sets the client through which readers of an executor fetch. Spark has no method for it, so this
    * writes a private final field; Java 26 announces that later versions will refuse this.
    *
-   * @throws ReflectiveOperationException when the field has another name or type, or is not written
+   * @throws ReflectiveOperationException when the field is not written
+   * @throws LinkageError when it has another name or type
    */
   public static void setClient(BlockManager executor, BlockStoreClient client)
       throws ReflectiveOperationException {
-    Field field = BlockManager.class.getDeclaredField("blockStoreClient");
-    if (field.getType() != BlockStoreClient.class) {
-      throw new NoSuchFieldException("of another type: " + field);
-    }
-    field.setAccessible(true);
+    Field field = Reflected.CLIENT.field(BlockManager.class);
     field.set(executor, client);
     if (executor.blockStoreClient() != client) {
       throw new IllegalAccessException("the field has kept its value: " + field);
@@ -49,7 +41,7 @@ public final class OtherManager {
 
   static ShuffleManager managerOf(Object env) {
     try {
-      return (ShuffleManager) method(env.getClass(), MANAGERS).invoke(env);
+      return (ShuffleManager) Reflected.MANAGER.method(env.getClass()).invoke(env);
     } catch (ReflectiveOperationException e) {
       throw (LinkageError) new NoSuchMethodError("SparkEnv.shuffleManager").initCause(e);
     }
@@ -63,27 +55,18 @@ public final class OtherManager {
    */
   public static IndexShuffleBlockResolver resolver(ShuffleManager manager)
       throws ReflectiveOperationException {
-    Object own = method(manager.getClass(), "shuffleBlockResolver").invoke(manager);
-    Object files =
-        own instanceof IndexShuffleBlockResolver
-            ? own
-            : method(own.getClass(), "wrapped").invoke(own);
+    Object own = get(manager, "shuffleBlockResolver");
+    Object files = own instanceof IndexShuffleBlockResolver ? own : get(own, "wrapped");
     if (files instanceof IndexShuffleBlockResolver found) {
       return found;
     }
     throw new NoSuchMethodException("its map outputs are not in Spark's files");
   }
 
-  /** The first of these methods that a class has; it may be that of a class that is not public. */
-  private static Method method(Class<?> type, String... names) throws NoSuchMethodException {
-    for (String name : names) {
-      for (Method method : type.getMethods()) {
-        if (method.getName().equals(name) && method.getParameterCount() == 0) {
-          method.setAccessible(true);
-          return method;
-        }
-      }
-    }
-    throw new NoSuchMethodException(type.getName() + "." + names[0]);
+  /** By a method of any manager, whose class may not be public; so it is not of Reflected. */
+  private static Object get(Object of, String name) throws ReflectiveOperationException {
+    Method method = of.getClass().getMethod(name);
+    method.setAccessible(true);
+    return method.invoke(of);
   }
 }

@@ -24,7 +24,7 @@ import scala.math.Ordering;
  * constructor of the sorter grew in Spark 4.1. Stateless; called by task threads.
  */
 public final class Sorting {
-  private static final Constructor<?> SORTER = ExternalSorter.class.getConstructors()[0];
+  private static final Constructor<?> SORTER = Reflected.SORTER.constructor(ExternalSorter.class);
   private static final boolean COMBINES_IN_SORTER =
       !package$.MODULE$.SPARK_VERSION().startsWith("3.");
 
@@ -85,18 +85,14 @@ public final class Sorting {
       Ordering<K> ordering,
       Serializer serializer) {
     Class<?>[] types = SORTER.getParameterTypes();
-    boolean hasChecksums = types.length == 6 && types[5].isArray();
-    if (types.length != 5 && !hasChecksums) {
-      throw new NoSuchMethodError("constructor of Spark's sorter: " + SORTER);
-    }
     Object[] arguments = new Object[types.length];
     arguments[0] = context;
     arguments[1] = aggregator;
     arguments[2] = Option.<Partitioner>empty();
     arguments[3] = Option.apply(ordering);
     arguments[4] = serializer;
-    if (hasChecksums) {
-      // Of a class that earlier versions lack.
+    if (types.length == 6) {
+      // Checksums, of a class that earlier versions lack.
       arguments[5] = Array.newInstance(types[5].getComponentType(), 0);
     }
     try {

@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import org.apache.spark.ui.SparkUITab;
 import org.apache.spark.ui.UIUtils;
+import org.sparkrdma.shuffle.spark.Reflected;
 import scala.Function0;
 import scala.Option;
 import scala.collection.immutable.Seq;
@@ -16,11 +17,7 @@ import scala.xml.Node;
  * Not on Spark 3.5, see {@link UiSupport}. Immutable.
  */
 public final class PageFrame {
-  private final Method header =
-      Arrays.stream(UIUtils.class.getMethods())
-          .filter(method -> method.getName().equals("headerSparkPage"))
-          .findFirst()
-          .orElseThrow(() -> new IllegalStateException("no frame for pages in this Spark"));
+  private final Method header = Reflected.PAGE_HEADER.method(UIUtils.class);
 
   /** Address of a page of the same application, behind any proxy. */
   public String url(HttpServletRequest request, SparkUITab tab, String page) {

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.spark.ui;
 
 import org.apache.spark.ui.WebUIPage;
+import org.sparkrdma.shuffle.spark.Reflected;
 
 /** Whether this Spark has the page API that the tab was compiled for. Stateless. */
 public final class UiSupport {
@@ -10,11 +11,9 @@ public final class UiSupport {
   /** False on Spark 3.5, whose pages take requests of the package javax.servlet. */
   public static boolean hasPages() {
     try {
-      Class<?> request =
-          Class.forName(
-              "jakarta.servlet.http.HttpServletRequest", false, WebUIPage.class.getClassLoader());
-      return WebUIPage.class.getMethod("render", request) != null;
-    } catch (ReflectiveOperationException | LinkageError e) {
+      Class<?> request = Reflected.PAGE_RENDER.method(WebUIPage.class).getParameterTypes()[0];
+      return request.getName().equals("jakarta.servlet.http.HttpServletRequest");
+    } catch (LinkageError e) {
       return false;
     }
   }
