@@ -25,15 +25,16 @@ import java.util.regex.Pattern;
  * plug-in's jar.
  *
  * @param rows an object for each length, with the rates of both and their ratio
+ * @param prices numbers of registrations, posts and connections; empty after a failure
  * @param error a sentence; empty after a measurement
  */
-record Transfer(ArrayNode rows, String error) {
+record Transfer(ArrayNode rows, JsonNode prices, String error) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static final Pattern PORT = Pattern.compile("\"port\": ?(\\d+)");
 
   private static Transfer failed(String sentence) {
-    return new Transfer(JSON.createArrayNode(), sentence);
+    return new Transfer(JSON.createArrayNode(), JSON.createObjectNode(), sentence);
   }
 
   /** Measures until {@code end} at most. */
@@ -94,7 +95,8 @@ record Transfer(ArrayNode rows, String error) {
   static Transfer of(String json) {
     try {
       ArrayNode rows = JSON.createArrayNode();
-      for (JsonNode row : JSON.readTree(json).path("rows")) {
+      JsonNode report = JSON.readTree(json);
+      for (JsonNode row : report.path("rows")) {
         long read = row.at("/read/bytesPerSecond").asLong();
         long tcp = row.at("/tcp/bytesPerSecond").asLong();
         rows.addObject()
@@ -103,7 +105,9 @@ record Transfer(ArrayNode rows, String error) {
             .put("tcpBytesPerSecond", tcp)
             .put("ratio", tcp > 0 ? Math.round(100.0 * read / tcp) / 100.0 : 0);
       }
-      return rows.isEmpty() ? failed("perf printed no figures") : new Transfer(rows, "");
+      return rows.isEmpty()
+          ? failed("perf printed no figures")
+          : new Transfer(rows, report.path("prices"), "");
     } catch (IOException e) {
       return failed("perf printed no figures");
     }

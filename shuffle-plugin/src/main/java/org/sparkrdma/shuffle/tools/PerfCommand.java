@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
+import org.sparkrdma.shuffle.tools.peer.CardPrices;
 import org.sparkrdma.shuffle.tools.peer.PeerListener;
 import org.sparkrdma.shuffle.tools.peer.PerfClient;
 import org.sparkrdma.shuffle.tools.peer.PerfClient.Measurement;
@@ -186,9 +190,18 @@ final class PerfCommand implements Callable<Integer> {
         facts.put("addresses", client.pair().toString());
         facts.put("milliseconds", durationMs);
         facts.put("rows", rows);
+        CardPrices prices =
+            client.prices(
+                Facts.localDirectories(options.settings(), System.getenv()).stream()
+                    .filter(Files::isWritable)
+                    .findFirst()
+                    .orElse(Path.of(System.getProperty("java.io.tmpdir"))),
+                TimeUnit.MILLISECONDS.toNanos(durationMs));
+        facts.put("prices", prices);
+        facts.put("tuning", prices.advice());
         String head = "Engine " + engine + ", device " + name + ", RDMA " + client.pair();
         PrintWriter out = spec.commandLine().getOut();
-        out.println(options.json() ? Json.of(facts) : table(head, rows));
+        out.println(options.json() ? Json.of(facts) : table(head, rows) + prices(prices));
         out.flush();
         return Commands.USABLE;
       } catch (VerbsException e) {
@@ -238,6 +251,33 @@ final class PerfCommand implements Callable<Integer> {
               p50, p99: time of one transfer alone. s/GiB: CPU time of the whole process for each GiB; on a
               software device (soft, rxe, siw) part of the work is done by threads or a kernel that
               a card does not need.""")
+          .toString();
+    }
+
+    private static String prices(CardPrices prices) {
+      StringBuilder text = new StringBuilder("\n\n file bytes   first us    cold us    warm us");
+      text.append("     end us    copy us\n");
+      for (CardPrices.Registration one : prices.registrations()) {
+        text.append(String.format(Locale.ROOT, "%11d", one.bytes()));
+        for (long ns : one.times()) {
+          text.append(String.format(Locale.ROOT, " %10.1f", ns / MICROSECOND_NS));
+        }
+        text.append('\n');
+      }
+      return text.append(
+              String.format(
+                  Locale.ROOT,
+                  """
+          Registration of a file: first, not in the page cache (0: not measured), in it; its end; a copy.
+          A connection takes %.1f us; a post %d ns, of each of four threads %d ns.
+          READs of 4 KiB in a second: %.0f, with 16 in flight %.0f.
+          What this means for tuning: %s.""",
+                  prices.setUpNs() / MICROSECOND_NS,
+                  prices.postNs(),
+                  prices.postOfFourNs(),
+                  prices.readsPerSecond(),
+                  prices.readsAtOncePerSecond(),
+                  prices.advice()))
           .toString();
     }
 

@@ -73,7 +73,29 @@ class PerfCommandTest {
         assertThat(row.path(way).path("serverCpuNsPerGib").asLong(-1)).isNotNegative();
       }
     }
+    JsonNode prices = report.path("prices");
+    assertThat(prices.path("registrations").findValuesAsText("bytes"))
+        .containsExactly("65536", "1048576", "16777216");
+    for (JsonNode one : prices.path("registrations")) {
+      for (String time : new String[] {"firstNs", "warmNs", "deregisterNs", "copyNs"}) {
+        assertThat(one.path(time).asLong()).as(time).isPositive();
+      }
+    }
+    for (String price : new String[] {"setUpNs", "postNs", "postOfFourNs"}) {
+      assertThat(prices.path(price).asLong()).as(price).isPositive();
+    }
+    assertThat(prices.path("readsPerSecond").asDouble()).isPositive();
+    assertThat(prices.path("readsAtOncePerSecond").asDouble()).isPositive();
+    assertThat(report.path("tuning").asText()).isNotEmpty();
     assertThat(errors.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldSayWhatTheCostsMeanForTuning() throws Exception {
+    try (RunningListener server = new RunningListener()) {
+      assertThat(client("127.0.0.1:" + server.port(), "--sizes", "8", "--ms", "1")).isZero();
+    }
+    assertThat(output.toString()).contains("    1048576 ", "\nWhat this means for tuning: ");
   }
 
   private static String[] with(String[] arguments, String... more) {

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.peer;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,12 +29,16 @@ public final class PerfClient implements AutoCloseable {
   /** Maximum time for the speed of one size in one way: a server ends silent clients. */
   public static final long MAX_NS = TimeUnit.SECONDS.toNanos(30);
 
+  private static final int POSTERS = 4;
+  private static final int PRICED_BYTES = 4_096;
+
   /** Transfers in flight while speed is measured. */
   private static final int AT_ONCE = 16;
 
   private final TcpMeter tcp;
   private final ReadMeter read;
   private final AddressPair pair;
+  private final long setUpNs;
 
   /**
    * Figures of one size.
@@ -76,7 +81,9 @@ public final class PerfClient implements AutoCloseable {
       pair = AddressPair.of(own.choice().addresses(), peer.addresses());
       tcp = new TcpMeter(connected.socket());
       read = new ReadMeter(own.device());
+      long beganNs = System.nanoTime();
       read.connect(pair);
+      setUpNs = System.nanoTime() - beganNs;
     } catch (IOException | VerbsException | RuntimeException e) {
       connected.socket().close();
       throw e;
@@ -107,6 +114,22 @@ public final class PerfClient implements AutoCloseable {
       throw e;
     }
     return rows;
+  }
+
+  /**
+   * Measures what the device costs besides.
+   *
+   * @param directory where files are written and registered
+   * @param durationNs as for {@link #run}
+   */
+  public CardPrices prices(Path directory, long durationNs) throws IOException, VerbsException {
+    return new CardPrices(
+        setUpNs,
+        read.registrations(directory),
+        read.postNs(1),
+        read.postNs(POSTERS),
+        read.speed(PRICED_BYTES, 1, durationNs).bytesPerSecond() / PRICED_BYTES,
+        read.speed(PRICED_BYTES, AT_ONCE, durationNs).bytesPerSecond() / PRICED_BYTES);
   }
 
   private Measurement measure(Meter meter, int lengthBytes, long durationNs)

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.peer;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -21,6 +26,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
  * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
@@ -28,11 +34,13 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  */
 final class ReadMeter extends Meter {
   private static final int SPINS = 100;
+  private static final int POSTS = 2_000;
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
   /** After this time a first READ without a completion is followed by another. */
   private static final Duration FIRST = Duration.ofSeconds(1);
 
+  private final Device device;
   private final CompletionChannel channel;
   private final CompletionQueue completions;
   private final ProtectionDomain domain;
@@ -47,6 +55,7 @@ final class ReadMeter extends Meter {
   private boolean armed;
 
   ReadMeter(Device device) throws VerbsException {
+    this.device = device;
     channel = device.createCompletionChannel();
     completions = device.createCompletionQueue(2 * MAX_AT_ONCE, channel);
     domain = device.allocateProtectionDomain();
@@ -90,6 +99,42 @@ final class ReadMeter extends Meter {
           "connect", event == null ? "no answer" : event.type() + " " + event.reason());
     }
     return event;
+  }
+
+  /** The costs of files in a directory; none where the device registers no files. */
+  List<CardPrices.Registration> registrations(Path directory) throws IOException, VerbsException {
+    return device.info().can(Capability.FILE_REGIONS)
+        ? CardPrices.registrations(domain, directory)
+        : List.of();
+  }
+
+  /** Time of a post while that many threads post at once; 0 where they may not. */
+  long postNs(int threads) throws VerbsException {
+    if (!device.info().can(Capability.POST_BESIDE_POLL)) {
+      return 0;
+    }
+    AtomicLong spentNs = new AtomicLong();
+    AtomicInteger left = new AtomicInteger(POSTS);
+    for (int i = 0; i < threads; i++) {
+      new Thread(() -> postAll(left, spentNs), "perf-post-" + i).start();
+    }
+    for (int i = 0; i < POSTS; i++) {
+      awaitOne();
+    }
+    return spentNs.get() / POSTS;
+  }
+
+  private void postAll(AtomicInteger left, AtomicLong spentNs) {
+    WorkRequest own = new WorkRequest(1);
+    while (left.getAndDecrement() > 0) {
+      own.read(0, peer.address(), peer.key()).local(region, 0, Long.BYTES).signalled();
+      long beganNs = System.nanoTime();
+      while (!queuePair.postSend(own)) {
+        Thread.onSpinWait();
+        beganNs = System.nanoTime();
+      }
+      spentNs.addAndGet(System.nanoTime() - beganNs);
+    }
   }
 
   @Override

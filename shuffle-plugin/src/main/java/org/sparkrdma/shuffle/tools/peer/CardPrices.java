@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import com.sun.nio.file.ExtendedOpenOption;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * What a device costs beside the time of its READs. Times are in nanoseconds.
+ *
+ * @param setUpNs from the address until the connection is established
+ * @param registrations of files, by length; empty where files cannot be registered
+ * @param postNs a post of the only thread that posts; 0 where no other may than the one that polls
+ * @param postOfFourNs a post of each of four threads at once; 0 likewise
+ * @param readsPerSecond of 4 KiB, each after the one before
+ * @param readsAtOncePerSecond of 4 KiB, 16 in flight
+ */
+public record CardPrices(
+    long setUpNs,
+    List<Registration> registrations,
+    long postNs,
+    long postOfFourNs,
+    double readsPerSecond,
+    double readsAtOncePerSecond) {
+  private static final int[] LENGTHS = {64 << 10, 1 << 20, 16 << 20};
+  private static final int TRIES = 7;
+  private static final int ALIGNMENT = 4_096;
+
+  /**
+   * A range of a file: medians, but for the first two.
+   *
+   * @param firstNs first registration of a file that was just written
+   * @param coldNs registration of one that is not in the page cache; 0 where it cannot be kept out
+   * @param copyNs reading it into memory, as a copy does
+   */
+  public record Registration(
+      int bytes, long firstNs, long coldNs, long warmNs, long deregisterNs, long copyNs) {
+    /** All times in that order. */
+    public long[] times() {
+      return new long[] {firstNs, coldNs, warmNs, deregisterNs, copyNs};
+    }
+  }
+
+  static List<Registration> registrations(ProtectionDomain domain, Path directory)
+      throws IOException, VerbsException {
+    List<Registration> all = new ArrayList<>();
+    for (int bytes : LENGTHS) {
+      Path file = Files.createTempFile(directory, "rdma-perf", ".tmp");
+      try {
+        boolean cold = write(file, bytes, ExtendedOpenOption.DIRECT);
+        long coldNs = cold ? register(domain, file, bytes)[0] : 0;
+        write(file, bytes, StandardOpenOption.TRUNCATE_EXISTING);
+        long[][] times = new long[TRIES + 1][];
+        for (int i = 0; i <= TRIES; i++) {
+          times[i] = register(domain, file, bytes);
+        }
+        all.add(
+            new Registration(
+                bytes, times[0][0], coldNs, median(times, 0), median(times, 1), median(times, 2)));
+      } finally {
+        Files.delete(file);
+      }
+    }
+    return all;
+  }
+
+  /** False where the file system does not write in this way. */
+  private static boolean write(Path file, int bytes, OpenOption how) {
+    ByteBuffer content = ByteBuffer.allocateDirect(bytes + ALIGNMENT).alignedSlice(ALIGNMENT);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE, how)) {
+      return channel.write(content.limit(bytes)) == bytes;
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+
+  /** Times of a registration, its end, and a copy. */
+  private static long[] register(ProtectionDomain domain, Path file, int bytes)
+      throws IOException, VerbsException {
+    ByteBuffer copy = ByteBuffer.allocateDirect(bytes);
+    long beganNs = System.nanoTime();
+    MemoryRegion region = domain.registerFile(file, 0, bytes, Set.of(AccessFlag.REMOTE_READ));
+    long registeredNs = System.nanoTime();
+    region.close();
+    long endedNs = System.nanoTime();
+    try (FileChannel channel = FileChannel.open(file)) {
+      channel.read(copy);
+    }
+    return new long[] {registeredNs - beganNs, endedNs - registeredNs, System.nanoTime() - endedNs};
+  }
+
+  /** Without the first. */
+  private static long median(long[][] times, int part) {
+    long[] sorted = Arrays.stream(times, 1, times.length).mapToLong(time -> time[part]).toArray();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+
+  /** What this means for tuning, in one line. */
+  public String advice() {
+    for (Registration one : registrations) {
+      if (one.warmNs() + one.deregisterNs() < one.copyNs()) {
+        return "from "
+            + (one.bytes() >> 10)
+            + " KiB on, a window costs the server less than one copy of its bytes";
+      }
+    }
+    return "a window pays only where its bytes are read more than once";
+  }
+}
