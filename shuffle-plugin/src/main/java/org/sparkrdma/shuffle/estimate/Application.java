@@ -311,7 +311,7 @@ final class Application {
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
     }
-    if (!manager.matches("|sort|tungsten-sort|.*[.]SortShuffleManager")) {
+    if (!plugIn && !manager.matches("|sort|tungsten-sort|.*[.]SortShuffleManager")) {
       notes.add("the costs are those of Spark's own transfer, and not of " + manager);
     }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
  * Only the beginning of a line is held, which has the event's name. Reading ends where the log is
  * cut off or damaged, without an exception. The caller closes the stream below.
  */
+@SuppressWarnings("InputStreamSlowMultibyteRead") // read() takes from a buffer without a lock
 final class EventLines extends InputStream {
   private static final int BEGINNING_BYTES = 256;
   private static final Pattern BEGINNING =

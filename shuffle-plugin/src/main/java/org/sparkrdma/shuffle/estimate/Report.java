@@ -20,7 +20,6 @@ public record Report(
     String link,
     List<Estimation> applications,
     Map<String, String> notRead) {
-  private static final String ROW = "%7s %7s %7s %11s %10s %10s %10s %9s";
   private static final String LEGEND =
       """
 
@@ -66,11 +65,11 @@ public record Report(
   }
 
   private static String row(Object... cells) {
-    return String.format(Locale.ROOT, ROW, cells);
+    return String.format(Locale.ROOT, "%7s %7s %7s %11s %10s %10s %10s %9s", cells);
   }
 
   /** An amount of data, in decimal units as links have them. */
-  static String bytes(double bytes) {
+  static String bytes(long bytes) {
     double mb = bytes / 1e6;
     return mb < 1_000 ? decimal(mb, "MB") : decimal(mb / 1_000, "GB");
   }

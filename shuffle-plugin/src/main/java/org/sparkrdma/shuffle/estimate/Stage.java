@@ -137,7 +137,7 @@ final class Stage {
 
   /** Waiting for blocks that are not merged, as far as the link is not what a task waits for. */
   private long avoidableMs(Task task) {
-    double own = task.waitMs() * (task.bytes() / Math.max(1.0, task.allBytes()));
+    double own = task.waitMs() * ((double) task.bytes() / Math.max(1, task.allBytes()));
     double most = task.durationMs() - task.allBytes() / linkBytesPerMs;
     return Math.round(Math.max(0, Math.min(own, most)));
   }

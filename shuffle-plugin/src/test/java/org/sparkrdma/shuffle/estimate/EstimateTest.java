@@ -396,6 +396,7 @@ class EstimateTest {
       assertThat(one.verdict()).isEqualTo(Verdict.NONE);
       assertThat(one.why()).contains("ran with this plug-in");
       assertThat(one.why()).doesNotContain("%");
+      assertThat(one.notes()).isEmpty();
     }
   }
 
