@@ -85,7 +85,7 @@ public abstract class EngineCompletionQueue extends EngineObject implements Comp
     // Read first: the device's completions of a queue pair that is broken now are all there.
     EngineQueuePair[] toFlush = broken;
     for (EngineQueuePair queuePair : toFlush) {
-      queuePair.endRefused(this);
+      queuePair.endRefused();
     }
     int handled = 0;
     boolean more = true;

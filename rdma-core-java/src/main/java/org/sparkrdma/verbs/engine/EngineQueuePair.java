@@ -434,9 +434,9 @@ public abstract class EngineQueuePair implements QueuePair {
    * Ends the connection whose queue pair {@link #failPost} has broken. Called by the thread that
    * polls that queue.
    */
-  final void endRefused(EngineCompletionQueue queue) {
+  final void endRefused() {
     String reason = refusal;
-    if (reason != null && sendCompletions == queue) {
+    if (reason != null) {
       refusal = null;
       connection.endIfEstablished(reason);
     }

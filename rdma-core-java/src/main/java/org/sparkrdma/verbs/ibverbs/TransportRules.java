@@ -23,7 +23,8 @@ enum TransportRules {
 
   /** Variables with which a library of a card leaves out its locks. */
   static final List<String> SINGLE_THREADED =
-      List.of("MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED");
+      List.of(
+          "MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED", "BNXT_SINGLE_THREADED", "IONIC_LOCKFREE");
 
   private final TransportType transport;
 

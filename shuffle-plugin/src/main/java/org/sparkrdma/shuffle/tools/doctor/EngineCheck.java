@@ -13,7 +13,8 @@ final class EngineCheck {
   private record Advice(String part, String text) {}
 
   private static final Set<String> SINGLE_THREADED =
-      Set.of("MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED");
+      Set.of(
+          "MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED", "BNXT_SINGLE_THREADED", "IONIC_LOCKFREE");
 
   private static final String PORT_UP =
       "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
