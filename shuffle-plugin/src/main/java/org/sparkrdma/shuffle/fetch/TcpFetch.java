@@ -28,7 +28,9 @@ public final class TcpFetch implements BlockFetchingListener {
 
   private final long beganNs = System.nanoTime();
   private long bytes;
-  private boolean failed;
+
+  /** Whether no block has come yet. */
+  private boolean waits = true;
 
   TcpFetch(
       FetchContext context,
@@ -106,16 +108,26 @@ public final class TcpFetch implements BlockFetchingListener {
     bytes += first ? blockBytes : 0;
     if (first && open.isEmpty()) {
       context.counters().stages().add(stage, 0, 0, bytes);
-      if (fallback && !failed) {
-        context.counters().onTcpRequest(System.nanoTime() - beganNs);
-      }
     }
     return first;
+  }
+
+  /** What a peer's answers and READs are compared with: the time without progress. */
+  private void onProgress() {
+    boolean first;
+    synchronized (this) {
+      first = waits;
+      waits = false;
+    }
+    if (first && fallback && files == null) {
+      context.counters().onTcpWait(System.nanoTime() - beganNs);
+    }
   }
 
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
     try {
+      onProgress();
       long blockBytes = buffer.size();
       if (close(blockId, blockBytes)) {
         context.counters().increment(Counter.TCP_BLOCKS_READ);
@@ -142,9 +154,6 @@ public final class TcpFetch implements BlockFetchingListener {
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     try {
-      synchronized (this) {
-        failed = true;
-      }
       if (close(blockId, 0)) {
         listener.onBlockFetchFailure(blockId, failure);
       }

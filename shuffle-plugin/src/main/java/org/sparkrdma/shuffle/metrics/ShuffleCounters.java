@@ -18,7 +18,7 @@ public final class ShuffleCounters {
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final ReadLatency readLatency = new ReadLatency();
   private final StageReads stages = new StageReads();
-  private volatile long tcpRequestNs;
+  private volatile long tcpWaitNs;
 
   /** All at zero. */
   public ShuffleCounters() {
@@ -52,16 +52,16 @@ public final class ShuffleCounters {
     return stages;
   }
 
-  /** A request for blocks of a peer has taken so long by TCP. */
-  public void onTcpRequest(long lengthNs) {
-    long before = tcpRequestNs;
+  /** The first block of a request by TCP has come after so long. */
+  public void onTcpWait(long lengthNs) {
+    long before = tcpWaitNs;
     // Two at a time may count as one.
-    tcpRequestNs = before == 0 ? lengthNs : before + (lengthNs - before) / 4;
+    tcpWaitNs = before == 0 ? lengthNs : before + (lengthNs - before) / 4;
   }
 
-  /** How long requests by TCP take lately; 0 before the first. */
-  public long tcpRequestNs() {
-    return tcpRequestNs;
+  /** How long the first blocks of requests by TCP take lately; 0 before the first. */
+  public long tcpWaitNs() {
+    return tcpWaitNs;
   }
 
   /** Counts one block that used TCP for this reason. */

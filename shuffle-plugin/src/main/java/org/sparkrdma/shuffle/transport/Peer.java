@@ -119,7 +119,7 @@ final class Peer {
    * An answer or READ has come after a longer wait. What exceeds twice the time that TCP takes is
    * spent; a request in {@value #PROBE_PART} shows that time.
    *
-   * @param tcpNs time of a request by TCP; 0 where it is not known
+   * @param tcpNs time until the first block of a request by TCP; 0 where it is not known
    */
   void onSlowResult(long sinceNs, long tcpNs, long nowNs) {
     if (tcpNs > 0) {

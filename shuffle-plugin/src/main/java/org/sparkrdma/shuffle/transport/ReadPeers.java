@@ -181,7 +181,7 @@ final class ReadPeers {
   void onSlowResult(ReadConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
-    peer.onSlowResult(sinceNs, context.counters().tcpRequestNs(), nowNs);
+    peer.onSlowResult(sinceNs, context.counters().tcpWaitNs(), nowNs);
     connection.setWantsProbe(peer.wantsProbe());
     if (!quarantined && peer.isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);

@@ -24,8 +24,8 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The server's end of a connection: answers LOCATEs and RELEASEs. It has a receive for each of two
- * requests, and one more, because two requests may follow the CONFIRM at once. Only it grants
- * remote access, after the proof of the reader. Confined to the agent.
+ * LOCATEs, and one more for a RELEASE or the CONFIRM, which two LOCATEs may follow at once. Only it
+ * grants remote access, after the proof of the reader. Confined to the agent.
  *
  * <p>A request that finds no buffer for its answer or no room in the send queue waits, and so does
  * a LOCATE that waits for a disk; its receive is not posted meanwhile. That bounds what a peer can

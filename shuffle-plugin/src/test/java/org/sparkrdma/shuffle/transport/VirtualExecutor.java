@@ -317,8 +317,8 @@ final class VirtualExecutor implements AutoCloseable {
   // Figures.
 
   /** A request of it has taken so long by TCP. */
-  void onTcpRequest(long lengthNs) {
-    counters.onTcpRequest(lengthNs);
+  void onTcpWait(long lengthNs) {
+    counters.onTcpWait(lengthNs);
   }
 
   long count(Counter counter) {

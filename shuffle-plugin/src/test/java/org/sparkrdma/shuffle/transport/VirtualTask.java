@@ -75,7 +75,7 @@ final class VirtualTask {
         fetch.isRead() ? 0 : tcpNs,
         () -> {
           if (!fetch.isRead()) {
-            reader.onTcpRequest(tcpNs);
+            reader.onTcpWait(tcpNs);
           }
           waitedNs += fabric.nowNs() - sinceNs;
           answered++;
