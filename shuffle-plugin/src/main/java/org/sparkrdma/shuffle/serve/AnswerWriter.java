@@ -217,8 +217,11 @@ final class AnswerWriter {
       bytesFromCopies += lengthBytes;
     } else {
       locate.lease().hold(window);
-      int partitions = locate.request().endReduceId(block) - locate.request().startReduceId(block);
-      windows.onLocated(window, lengthBytes, partitions, nowNs);
+      if (!locate.heldEarlier(window)) {
+        Locate request = locate.request();
+        int partitions = request.endReduceId(block) - request.startReduceId(block);
+        windows.onLocated(window, lengthBytes, partitions, nowNs);
+      }
       extentsFromWindows++;
     }
     if (computes) {

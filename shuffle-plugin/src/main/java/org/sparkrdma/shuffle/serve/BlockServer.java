@@ -414,6 +414,10 @@ public final class BlockServer implements DiskWork.Listener {
 
   /** Memory may have become free: LOCATEs that wait for it load again, the poorest reader first. */
   private void serveForMemory(long nowNs) {
+    if (!forMemory.isEmpty() && memory.isExhausted() && windows.idleBytes() > 0) {
+      // They were in use when memory was wanted.
+      onShortage(BlockLoad.MAX_BYTES);
+    }
     // One for each chunk that is free: more would only find it taken.
     for (int left = planner.mostToLoad(forMemory.size()); left > 0; left--) {
       OpenLocate next = null;

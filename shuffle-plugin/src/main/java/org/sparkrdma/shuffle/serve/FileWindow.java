@@ -101,6 +101,11 @@ final class FileWindow implements Leased, DiskWork.Memory {
 
   /** Whether all of it was located: jobs read each byte once, about in the order of the file. */
   boolean isSpent() {
+    return isSpent(leftBytes, lengthBytes);
+  }
+
+  /** The same for one of this length, of which so many bytes are left. */
+  static boolean isSpent(long leftBytes, long lengthBytes) {
     return leftBytes <= lengthBytes / COPIED_PART;
   }
 

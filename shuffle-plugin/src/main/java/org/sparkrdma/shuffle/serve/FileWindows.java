@@ -168,6 +168,10 @@ final class FileWindows {
       return;
     }
     long lengthBytes = lengthOf(entry, index);
+    long leftBytes = ((long) index << shift) + lengthBytes - fileOffset;
+    if (FileWindow.isSpent(leftBytes, lengthBytes)) {
+      return;
+    }
     double blocks = (double) entry.blocks() / partitions * lengthBytes / entry.map().lengthBytes();
     if (!price.pays(blocks, lengthBytes) && !price.isTrial(lengthBytes)) {
       return;
@@ -289,7 +293,8 @@ final class FileWindows {
         price.onRegistered(window.lengthBytes(), window.loadNs());
       }
       window.onLoaded(nowNs);
-      addIdle(window);
+      // LOCATEs may wait for it.
+      addIdle(window, false);
       if (entry.isRemoved()) {
         window.evict();
       }
@@ -314,8 +319,7 @@ final class FileWindows {
   }
 
   /** One that is spent ends before all others. */
-  private void addIdle(FileWindow window) {
-    boolean spent = window.isSpent();
+  private void addIdle(FileWindow window, boolean spent) {
     FileWindow older = spent ? null : newest;
     FileWindow newer = spent ? oldest : null;
     window.older = older;
@@ -361,7 +365,7 @@ final class FileWindows {
 
   void onReleased(FileWindow window) {
     window.entry().addBusyWindows(-1);
-    addIdle(window);
+    addIdle(window, window.isSpent());
     if (window.entry().isRemoved()) {
       window.evict();
     }
@@ -424,9 +428,16 @@ final class FileWindows {
 
   /** Evicts windows that are idle since this time or longer. */
   void returnIdleSince(long thenNs) {
-    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0) {
-      oldest.evict();
-      counters.increment(Counter.WINDOWS_RETURNED);
+    FileWindow window = oldest;
+    while (window != null) {
+      FileWindow next = window.newer;
+      if (window.idleSinceNs() - thenNs <= 0) {
+        window.evict();
+        counters.increment(Counter.WINDOWS_RETURNED);
+      } else if (!window.isSpent()) {
+        return;
+      }
+      window = next;
     }
   }
 

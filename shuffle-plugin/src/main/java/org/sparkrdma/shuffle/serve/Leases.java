@@ -64,6 +64,10 @@ final class Leases {
       return memory.isEmpty();
     }
 
+    boolean holds(FileWindow window) {
+      return memory.contains(window);
+    }
+
     void hold(FileWindow window) {
       if (window.hold(this)) {
         memory.add(window);

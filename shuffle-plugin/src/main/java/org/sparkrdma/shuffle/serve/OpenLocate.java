@@ -286,6 +286,11 @@ public abstract class OpenLocate {
     return lease;
   }
 
+  /** Whether the answer that was written before it waited has bytes of a window, too. */
+  final boolean heldEarlier(FileWindow window) {
+    return earlierLease != null && earlierLease.holds(window);
+  }
+
   /** Begins to write the answer, perhaps for the second time. */
   final void beginAnswer() {
     if (lease == null || !lease.isEmpty()) {

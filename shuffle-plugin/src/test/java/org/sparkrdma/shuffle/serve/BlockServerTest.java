@@ -734,6 +734,62 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldReturnAnIdleWindowAlthoughOthersAreReadWholeMeanwhile() throws Exception {
+    start(ServeSettings.Mode.AUTO, 1 << 20);
+    for (int map = 1; map <= 2; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    pass(IDLE.minusSeconds(1));
+    Wanted[] rest = new Wanted[15];
+    Arrays.setAll(rest, i -> Wanted.of(1, 2, i + 1));
+    server.release(1, served(1, rest).leaseId);
+    pass(Duration.ofSeconds(2));
+    work();
+    assertThat(windowCount()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldCountBytesOfAWindowOnceThatAnAnswerNamesTwice() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
+    write(1, 1, lengths(16, CHUNK));
+    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    write(1, 2, CHUNK);
+    Wanted[] half = new Wanted[9];
+    Arrays.setAll(half, i -> i < 8 ? Wanted.of(1, 1, i + 1) : Wanted.of(1, 2, 0));
+    // The last one is cold, so the answer is written twice.
+    server.release(1, served(1, half).leaseId);
+    for (int map = 3; map <= 6; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+    }
+    assertThat(served(1, Wanted.of(1, 1, 9)).copied).isFalse();
+  }
+
+  @Test
+  void shouldEndWindowsForALocateThatWaitsWhenTheyBecomeIdle() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW);
+    List<Call> held = new ArrayList<>();
+    for (int map = 1; map <= 3; map++) {
+      write(1, map, lengths(16, CHUNK));
+      server.release(map, served(map, Wanted.of(1, map, 0)).leaseId);
+      held.add(served(map, Wanted.of(1, map, 1)));
+    }
+    write(1, 4, WINDOW);
+    Call waiting = null;
+    for (int reader = 4; waiting == null || waiting.answered; reader++) {
+      waiting = locate(reader, Wanted.of(1, 4, 0));
+      work();
+    }
+    for (int map = 1; map <= 3; map++) {
+      server.release(map, held.get(map - 1).leaseId);
+    }
+    work();
+    assertThat(waiting.answered).isTrue();
+    assertThat(waiting.kinds).doesNotContain(Kind.BUSY);
+  }
+
+  @Test
   void shouldGiveAReaderMemoryThatIdleWindowsHold() throws Exception {
     start(ServeSettings.Mode.AUTO, 4 * WINDOW);
     for (int map = 1; map <= 3; map++) {
