@@ -65,11 +65,6 @@ final class CopyMemory {
     setWindowBytes(0);
   }
 
-  /** Maximum of memory that serves: windows in use and copies together. */
-  long servingBytes() {
-    return servingBytes;
-  }
-
   /** Windows hold so many bytes. */
   void setWindowBytes(long newWindowBytes) {
     windowBytes = newWindowBytes;
