@@ -212,10 +212,10 @@ record DeviceFailure(
         fails("rdma_create_qp", EAGAIN, 1, 1, when, Effect.GIVES_UP_FOR_NOW, NO_ROOM),
         fails("rdma_create_qp", EAGAIN, 2, 1, when, Effect.GOES_ON, ""),
         fails("ibv_post_recv", EIO, 1, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
-        // After two and three of the ends: those of the REQUEST, the REPLY and the CONFIRM.
-        fails("ibv_post_recv", ENOMEM, 6, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
-        fails("ibv_post_recv", ENOMEM, 7, 1, when, Effect.RECONNECTS, ""),
-        fails("ibv_post_recv", ENOMEM, 8, 1, when, Effect.RECONNECTS, LOST),
+        // After three of each end: those of the REQUEST, the REPLY and the CONFIRM.
+        fails("ibv_post_recv", ENOMEM, 7, 1, when, Effect.GIVES_UP, CONNECT_FAILED + " " + LOST),
+        fails("ibv_post_recv", ENOMEM, 8, 1, when, Effect.RECONNECTS, ""),
+        fails("ibv_post_recv", ENOMEM, 9, 1, when, Effect.RECONNECTS, LOST),
         fails(
             "ibv_modify_qp",
             EINVAL,
