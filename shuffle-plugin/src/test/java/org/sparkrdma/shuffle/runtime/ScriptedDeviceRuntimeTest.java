@@ -373,6 +373,10 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
   void shouldCompleteTheReadsOfPeersAfterADrain() throws IOException {
     startTwo();
     assertThat(fetch().join()).isEqualTo(content);
+    // Both have ended the connection of their first fetch, to themselves.
+    while (library.calls("rdma_destroy_id") < 4) {
+      Thread.onSpinWait();
+    }
     long before = library.hits();
     library.limit("held_reads", 1);
     CompletableFuture<Object> open = fetch();
