@@ -152,8 +152,10 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
-    chargeSlowResult(nowNs);
     ReadBatch batch = exchange.takeAnswer(answer, reads, nowNs);
+    if (!exchange.hadNoRoom()) {
+      chargeSlowResult(nowNs);
+    }
     postReceive(buffer);
     long askedNs = exchange.endAnswer(nowNs);
     if (exchange.hadNoRoom()) {
@@ -221,7 +223,7 @@ final class ReadConnection extends RdmaConnection {
     return suspectNs;
   }
 
-  /** Before an answer or READ is taken: what was waited for it too long is no longer free. */
+  /** Before a message or READ counts as done: what was waited for it too long is not free. */
   private void chargeSlowResult(long nowNs) {
     if (!suspect && nowNs - progressNs > peer.freeNs()) {
       long sinceNs = later(oldestNs(nowNs), progressNs);
