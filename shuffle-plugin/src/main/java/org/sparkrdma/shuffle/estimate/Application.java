@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -53,6 +54,7 @@ final class Application {
   private final double linkBytesPerSecond;
   private final Map<String, Integer> coresOfExecutors = new HashMap<>();
   private final Map<String, Stage> openStages = new HashMap<>();
+  private final Set<String> endedStages = new HashSet<>();
   private final Map<Long, Long> openJobs = new HashMap<>();
   private final List<Interval> stages = new ArrayList<>();
   private final List<Interval> jobs = new ArrayList<>();
@@ -65,6 +67,7 @@ final class Application {
   private String spark = "";
   private String manager = "";
   private String cutOff = "";
+  private String gap = "";
   private boolean started;
   private boolean ended;
   private boolean plugIn;
@@ -78,6 +81,7 @@ final class Application {
   private long blocks;
   private long bytes;
   private long mergedBytes;
+  private long localBytes;
   private long spansMs;
   private double registered;
   private double copies;
@@ -102,6 +106,11 @@ final class Application {
    */
   void cutOff(String reason) {
     cutOff = reason.isEmpty() ? cutOff : reason;
+  }
+
+  /** Events in the middle of the log are missing. */
+  void hasGap(String reason) {
+    gap = reason;
   }
 
   /** Why a file of the log is not whole; "" if all are. */
@@ -155,7 +164,9 @@ final class Application {
         }
       }
       case "StageCompleted" -> {
-        Stage stage = openStages.remove(key(of.path("Stage Info")));
+        String key = key(of.path("Stage Info"));
+        endedStages.add(key);
+        Stage stage = openStages.remove(key);
         if (stage != null) {
           finish(stage);
         }
@@ -201,13 +212,15 @@ final class Application {
     waitMs += task.waitMs();
     blocks += task.blocks();
     bytes += task.bytes();
+    localBytes += read.path("Local Bytes Read").asLong();
     mergedBytes += allBytes - ownBytes;
     registered += task.savedCpuSeconds(costs, false);
     copies += task.savedCpuSeconds(costs, true);
     if (metrics.isMissingNode()) {
       withoutMetrics.merge("stage " + key(of), 1, Integer::sum);
     }
-    if (launchMs > 0) {
+    // Of a stage that has ended, tasks may still end that nobody waits for.
+    if (launchMs > 0 && !endedStages.contains(key(of))) {
       openStages
           .computeIfAbsent(key(of), absent -> count(new Stage(costs, linkBytesPerSecond)))
           .add(task);
@@ -250,7 +263,7 @@ final class Application {
     double high = Math.min(1, (saving.waitingMost() + saving.cpuHigh()) / timeMs);
     double likely = Math.min(high, (saving.waitingLikely() * mean + saving.cpuLikely()) / timeMs);
     double fetchWaitShare = (double) waitMs / Math.max(1, runMs);
-    String noVerdict = noVerdict(log.incomplete());
+    String noVerdict = noVerdict(log.incomplete().isEmpty() ? gap : log.incomplete());
     Verdict verdict = noVerdict.isEmpty() ? Verdict.of(likely, high) : Verdict.NONE;
     String figures =
         String.format(
@@ -274,14 +287,18 @@ final class Application {
         blocks,
         (double) bytes / Math.max(1, blocks),
         fetchWaitShare,
-        registered,
-        copies,
-        Math.min(1, saving.waitingMost() / timeMs),
-        Math.min(1, saving.floor() * mean / timeMs),
-        Math.min(likely, saving.cpuLow() / timeMs),
-        likely,
-        high,
+        shown(verdict, registered),
+        shown(verdict, copies),
+        shown(verdict, Math.min(1, saving.waitingMost() / timeMs)),
+        shown(verdict, Math.min(1, saving.floor() * mean / timeMs)),
+        shown(verdict, Math.min(likely, saving.cpuLow() / timeMs)),
+        shown(verdict, likely),
+        shown(verdict, high),
         notes());
+  }
+
+  private static Double shown(Verdict verdict, double figure) {
+    return verdict == Verdict.NONE ? null : figure;
   }
 
   private String noVerdict(String incomplete) {
@@ -316,6 +333,8 @@ final class Application {
     }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {
       notes.add("until Spark 4.0, waiting lacks the time to connect and to ask (SPARK-54536)");
+    } else if (localBytes > bytes && waitMs > 0) {
+      notes.add("since Spark 4.1, waiting includes reading the blocks of the same host");
     }
     return notes;
   }

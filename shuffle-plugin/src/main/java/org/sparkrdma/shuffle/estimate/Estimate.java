@@ -94,7 +94,7 @@ public final class Estimate {
     }
     estimations.sort(
         Comparator.comparing((Estimation one) -> one.verdict() == Verdict.NONE)
-            .thenComparing(one -> -one.likely())
+            .thenComparing(one -> one.likely() == null ? 0 : -one.likely())
             .thenComparing(one -> -one.seconds()));
     return new Report(1, costs.source(), link, estimations, notRead);
   }
@@ -142,15 +142,19 @@ public final class Estimate {
         throw new IOException("no log is in it");
       }
       found.forEach(log -> logs.put(log.path(), log));
-    } catch (IOException | IllegalArgumentException e) {
+    } catch (IOException | RuntimeException e) {
+      // Hadoop throws a RuntimeException for a file system whose jar is missing.
       throw wrong(key, name, "an existing event log, or a directory of event logs", e);
     }
   }
 
   private void read(EventLog log, Application application) {
     for (FileStatus file : log.files()) {
-      try (InputStream raw = log.system().open(file.getPath())) {
-        InputStream events = EventLog.decompressed(file, raw, spark);
+      if (!application.cutOff().isEmpty()) {
+        application.hasGap("because a file before its last one was not whole");
+      }
+      try (InputStream raw = log.system().open(file.getPath());
+          InputStream events = EventLog.decompressed(file, raw, spark)) {
         application.read(new EventLines(events, bytes -> progress(log.path(), bytes)));
       } catch (IOException | RuntimeException e) {
         // Of one log among many: it may have just been deleted, or belongs to somebody else.

@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /**
  * What one attempt of an application could save. Names are those of the JSON; shares are parts of
- * the time of its jobs.
+ * the time of its jobs. Where there is no verdict, what could be saved is null.
  *
  * @param attempt empty where the cluster manager has none
  * @param log where its events are
@@ -34,13 +34,13 @@ public record Estimation(
     long remoteBlocks,
     double meanBlockBytes,
     double fetchWaitShare,
-    double savedCpuSecondsRegistered,
-    double savedCpuSecondsCopies,
-    double waitingAtMost,
-    double networkFloor,
-    double low,
-    double likely,
-    double high,
+    Double savedCpuSecondsRegistered,
+    Double savedCpuSecondsCopies,
+    Double waitingAtMost,
+    Double networkFloor,
+    Double low,
+    Double likely,
+    Double high,
     List<String> notes) {
   /** Two equal runs differ by this part of their time. */
   private static final double CHANCE = 0.05;

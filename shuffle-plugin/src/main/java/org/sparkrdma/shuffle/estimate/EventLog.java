@@ -39,6 +39,9 @@ record EventLog(
   /** Logs of a file, of the directory of a rolling log, or of a directory of logs. */
   static List<EventLog> find(FileSystem system, Path path) throws IOException {
     FileStatus status = system.getFileStatus(path);
+    if (index(status) >= 0) {
+      return List.of(rolling(system, system.getFileStatus(path.getParent())));
+    }
     if (status.isFile()) {
       return List.of(single(system, status));
     }
@@ -110,9 +113,9 @@ record EventLog(
   }
 
   /**
-   * A stream of the events of one file.
+   * A stream of the events of one file, to be closed: that of zstd holds memory outside the heap.
    *
-   * @param raw the bytes of the file, which the caller closes
+   * @param raw the bytes of the file
    */
   static InputStream decompressed(FileStatus file, InputStream raw, SparkConf conf) {
     return switch (name(file).replaceFirst(".*" + CODEC, "$1")) {

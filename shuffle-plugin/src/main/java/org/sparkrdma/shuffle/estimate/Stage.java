@@ -89,6 +89,7 @@ final class Stage {
   private final List<Task> held = new ArrayList<>();
   private long startMs = Long.MAX_VALUE;
   private long endMs = Long.MIN_VALUE;
+  private long tasks;
   private long cpuNs;
   private long durationsMs;
   private double avoidableSum;
@@ -119,6 +120,7 @@ final class Stage {
   void add(Task task) {
     startMs = Math.min(startMs, task.launchMs());
     endMs = Math.max(endMs, task.launchMs() + task.durationMs());
+    tasks++;
     cpuNs += task.cpuNs();
     durationsMs += task.durationMs();
     bytesByHost.merge(task.host(), task.allBytes(), Long::sum);
@@ -154,9 +156,12 @@ final class Stage {
     // Without events of executors, as many as tasks ran at the same time on average.
     int used = slots > 0 ? slots : (int) Math.max(1, Math.round(durationsMs / span));
     double shared = cores > 0 ? cores : used;
-    double part = 1 - replay(used, true) / Math.max(1, replay(used, false));
+    double replayed = replay(used, false);
+    double part = replayed == 0 ? 0 : 1 - replay(used, true) / replayed;
+    // The span may hold time in which the stage had no slot.
+    double worked = Math.min(span, replayed * tasks / held.size());
     double floor = Math.min(span, Collections.max(bytesByHost.values()) / linkBytesPerMs);
-    double most = Math.max(0, Math.min(span * part, span - floor));
+    double most = Math.max(0, Math.min(worked * part, span - floor));
     double explained = avoidableSum == 0 ? 0 : explainedSum / avoidableSum;
     double busy = Math.min(1, cpuNs / NS_PER_MS / (shared * span));
     double perCore = MS_PER_SECOND / shared;
