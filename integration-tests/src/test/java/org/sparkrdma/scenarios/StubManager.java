@@ -79,7 +79,7 @@ public final class StubManager implements ShuffleManager {
                       env,
                       env.blockManager().blockStoreClient(),
                       new MapSizesByExecutorId(blocks, false),
-                      false,
+                      dependency.serializer(),
                       context,
                       metrics),
                   dependency.serializer().newInstance(),
