@@ -24,7 +24,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** Two ends send a number there and back, which grows by one on each way: a program without helpers. */
+/**
+ * Two ends send a number there and back, which grows by one on each way: a program without helpers.
+ */
 final class PingPong {
   private static final int TURNS = 1_000;
   private static final int RECEIVE = 0;
