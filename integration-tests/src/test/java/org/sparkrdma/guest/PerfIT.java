@@ -46,7 +46,9 @@ final class PerfIT {
     Path conf =
         Files.writeString(
             shared.resolve("spark-defaults.conf"),
-            "spark.shuffle.rdma.engine ibverbs\nspark.shuffle.rdma.fabric.trusted true\n");
+            // An executor's default heap leaves this host nothing.
+            "spark.shuffle.rdma.engine ibverbs\nspark.shuffle.rdma.fabric.trusted true\n"
+                + "spark.shuffle.rdma.pinned.max 64m\n");
     String java = GuestJdk.home() + "/bin/java " + GuestJdk.START_SOON + " -jar ";
     GuestResult result =
         Guest.nodes(2)
