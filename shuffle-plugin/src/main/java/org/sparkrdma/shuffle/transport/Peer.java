@@ -43,7 +43,6 @@ final class Peer {
   private long neededNs;
 
   private int slowResults;
-  private boolean wantsProbe;
   private boolean hadResult;
   private long resultNs;
   private boolean hadVainWait;
@@ -120,23 +119,14 @@ final class Peer {
    * spent; a request in {@value #PROBE_PART} shows that time.
    *
    * @param tcpNs time until the first block of a request by TCP; 0 where it is not known
+   * @return whether the next request shall use TCP, to show how long that takes
    */
-  void onSlowResult(long sinceNs, long tcpNs, long nowNs) {
+  boolean onSlowResult(long sinceNs, long tcpNs, long nowNs) {
     if (tcpNs > 0) {
       waits.onSlowResult(sinceNs, 2 * tcpNs, nowNs);
     }
     needLongWait(nowNs - sinceNs);
-    wantsProbe |= slowResults++ % PROBE_PART == 0;
-  }
-
-  /** Whether the next request uses TCP, to show how long that takes. */
-  boolean wantsProbe() {
-    return wantsProbe;
-  }
-
-  /** It does. */
-  void onProbe() {
-    wantsProbe = false;
+    return slowResults++ % PROBE_PART == 0;
   }
 
   /** A READ of it is done. */

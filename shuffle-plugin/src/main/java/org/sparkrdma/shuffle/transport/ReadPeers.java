@@ -79,8 +79,7 @@ final class ReadPeers {
         // Others have spent what all peers have: an attempt beside TCP shows that this one is well.
         attempts.add(peer, nowNs);
       }
-    } else if (usable && peer.wantsProbe()) {
-      peer.onProbe();
+    } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
       leaveToTcp(request, from, FallbackReason.SLOW_PEER, "TCP may be faster");
     } else if (usable) {
@@ -181,8 +180,9 @@ final class ReadPeers {
   void onSlowResult(ReadConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
-    peer.onSlowResult(sinceNs, context.counters().tcpWaitNs(), nowNs);
-    connection.setWantsProbe(peer.wantsProbe());
+    if (peer.onSlowResult(sinceNs, context.counters().tcpWaitNs(), nowNs)) {
+      connection.setWantsProbe(true);
+    }
     if (!quarantined && peer.isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
     }
