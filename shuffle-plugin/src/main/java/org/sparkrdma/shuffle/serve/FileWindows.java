@@ -161,10 +161,7 @@ final class FileWindows {
   void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
     int index = (int) (fileOffset >>> shift);
     WindowPrice price = prices[entry.disk()];
-    if (price == null
-        || nowNs - offersFromNs < 0
-        || entry.window(index) != null
-        || !mayRegister(entry, nowNs)) {
+    if (price == null || entry.window(index) != null || !mayRegisterBeside(entry, nowNs)) {
       return;
     }
     long lengthBytes = lengthOf(entry, index);
@@ -194,6 +191,10 @@ final class FileWindows {
   /** Memory is short: for a while none is registered beside the answers. */
   void offerNoneUntil(long timeNs) {
     offersFromNs = timeNs;
+  }
+
+  private boolean mayRegisterBeside(IndexCache.Entry entry, long nowNs) {
+    return nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs);
   }
 
   /**
@@ -237,7 +238,7 @@ final class FileWindows {
       return null;
     }
     FileWindow window = entry.window(index);
-    if (window == null && nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs)) {
+    if (window == null && mayRegisterBeside(entry, nowNs)) {
       window = tryRegisterBeside(entry, fileOffset, true, nowNs);
     }
     return window != null && window.isLoadingSince(nowNs - HANGING_NS) ? window : null;
