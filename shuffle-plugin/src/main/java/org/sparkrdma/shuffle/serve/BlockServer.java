@@ -352,6 +352,9 @@ public final class BlockServer implements DiskWork.Listener {
     if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
       planner.offerWindow(locate, part.block, nowNs);
     }
+    if (part.isNew || part.map == null) {
+      planner.loadOthers(locate, part.block, nowNs);
+    }
   }
 
   @Override

@@ -221,25 +221,35 @@ final class FileWindows {
   }
 
   /**
-   * The window with a byte of a file, to be waited for in place of a copy: it loads, and the bytes
-   * of one block alone are worth its price, as those of a long block are where a registration costs
+   * The window with a byte of a file, to be waited for in place of a copy: it loads, and the blocks
+   * of one LOCATE alone are worth its price, as a long block or many are where a registration costs
    * less than a copy. Otherwise offers the window.
    *
    * @param blockBytes that the block has in the window
    * @param partitions of the block
+   * @param blocks of the file that the LOCATE names, taken to be as long
    * @return null to copy them
    */
   FileWindow insteadOfCopy(
-      IndexCache.Entry entry, long fileOffset, long blockBytes, int partitions, long nowNs) {
+      IndexCache.Entry entry,
+      long fileOffset,
+      long blockBytes,
+      int partitions,
+      int blocks,
+      long nowNs) {
     int index = (int) (fileOffset >>> shift);
+    long lengthBytes = lengthOf(entry, index);
+    long leftBytes = ((long) index << shift) + lengthBytes - fileOffset;
     WindowPrice price = prices[entry.disk()];
-    if (price == null || !price.paysAlone(blockBytes, lengthOf(entry, index))) {
+    if (price == null
+        || !price.paysFor(blocks, Math.min(blocks * blockBytes, leftBytes), lengthBytes)) {
       offer(entry, fileOffset, partitions, nowNs);
       return null;
     }
     FileWindow window = entry.window(index);
     if (window == null && mayRegisterBeside(entry, nowNs)) {
-      window = tryRegisterBeside(entry, fileOffset, true, nowNs);
+      boolean forAny = price.paysFor(1, blockBytes, lengthBytes);
+      window = tryRegisterBeside(entry, fileOffset, forAny, nowNs);
     }
     return window != null && window.isLoadingSince(nowNs - HANGING_NS) ? window : null;
   }

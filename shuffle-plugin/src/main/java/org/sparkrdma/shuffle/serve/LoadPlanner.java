@@ -69,15 +69,45 @@ final class LoadPlanner {
     this.onDiskKnown = onDiskKnown;
   }
 
-  /** Begins to load all that is missing of a LOCATE. */
+  /**
+   * Begins to load all that is missing of a LOCATE, which loads nothing now. Of the blocks of one
+   * map output whose index is not known only the first begins: what it reads tells whether the
+   * others are worth a window.
+   */
   void loadAll(OpenLocate locate, long nowNs) {
     if (locate.share() == null) {
       locate.setShare(memory.shareOf(locate.reader()));
     }
-    for (int block = 0; block < locate.request().blockCount(); block++) {
+    Locate request = locate.request();
+    locate.countMissing();
+    for (int block = 0; block < request.blockCount(); block++) {
       OpenLocate.Block found = locate.block(block);
-      if (found.refusal == null && found.first == null) {
-        plan(locate, block, locate.request().startOffset(block), nowNs);
+      found.waitsForIndex &= found.map == null && entry(request, block, nowNs) == null;
+    }
+    for (int block = 0; block < request.blockCount(); block++) {
+      OpenLocate.Block found = locate.block(block);
+      if (found.isMissing() && !found.waitsForIndex) {
+        plan(locate, block, request.startOffset(block), nowNs);
+      }
+    }
+    submit();
+  }
+
+  private IndexCache.Entry entry(Locate request, int block, long nowNs) {
+    return outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+  }
+
+  /** The index of a block's map output was read, or cannot be: others of the output begin. */
+  void loadOthers(OpenLocate locate, int block, long nowNs) {
+    Locate request = locate.request();
+    if (locate.blocksBeside(block) == 1) {
+      return;
+    }
+    for (int other = 0; other < request.blockCount(); other++) {
+      OpenLocate.Block found = locate.block(other);
+      if (found.waitsForIndex && locate.areOfOneMap(block, other)) {
+        found.waitsForIndex = false;
+        plan(locate, other, request.startOffset(other), nowNs);
       }
     }
     submit();
@@ -130,8 +160,7 @@ final class LoadPlanner {
   /** A block is copied whose map output was not known: its window may be worth it. */
   void offerWindow(OpenLocate locate, int block, long nowNs) {
     Locate request = locate.request();
-    IndexCache.Entry entry =
-        outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+    IndexCache.Entry entry = entry(request, block, nowNs);
     if (registers
         && entry != null
         && entry.map().lengthBytes() > 0
@@ -146,8 +175,7 @@ final class LoadPlanner {
   private void plan(OpenLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
     OpenLocate.Block found = locate.block(block);
-    IndexCache.Entry entry =
-        outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+    IndexCache.Entry entry = entry(request, block, nowNs);
     if (found.map == null && entry != null) {
       found.map = entry.map();
     }
@@ -191,6 +219,7 @@ final class LoadPlanner {
                         submit();
                       } else {
                         locate.refuse(block, Located.Kind.UNKNOWN);
+                        loadOthers(locate, block, work.nowNs());
                       }
                       onDiskKnown.accept(locate);
                     }));
@@ -224,7 +253,8 @@ final class LoadPlanner {
             return;
           }
         } else if (mayUseWindows) {
-          window = windows.insteadOfCopy(entry, at, next - at, partitions, nowNs);
+          int blocks = locate.blocksBeside(block);
+          window = windows.insteadOfCopy(entry, at, next - at, partitions, blocks, nowNs);
         }
         if (window == null) {
           next = Math.min(next, at + BlockLoad.MAX_BYTES);
@@ -243,6 +273,9 @@ final class LoadPlanner {
   private void add(OpenLocate locate, int disk, BlockLoad.Part part, long nowNs) {
     if (work.isSick(disk, nowNs)) {
       locate.refuse(part.block, Located.Kind.OVERLOADED);
+      if (part.map == null) {
+        loadOthers(locate, part.block, nowNs);
+      }
       return;
     }
     BlockLoad load = building[disk];

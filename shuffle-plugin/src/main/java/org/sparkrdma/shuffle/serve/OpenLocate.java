@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.serve;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -49,6 +51,14 @@ public abstract class OpenLocate {
     /** Its copies, in the order of their offsets. */
     BlockLoad.Copy first;
 
+    /** Whether it waits until a load has read the index of its map output for another block. */
+    boolean waitsForIndex;
+
+    /** Whether nothing is known of it that the answer can say. */
+    boolean isMissing() {
+      return refusal == null && first == null;
+    }
+
     void add(BlockLoad.Copy copies) {
       BlockLoad.Copy copy = copies;
       while (copy != null) {
@@ -73,6 +83,8 @@ public abstract class OpenLocate {
     }
   }
 
+  private record MapTask(int shuffleId, long mapId) {}
+
   private final long connection;
   private final long reader;
   private final ByteBuffer message;
@@ -86,6 +98,10 @@ public abstract class OpenLocate {
   private CopyMemory.Share share;
   private Block[] blocks;
   private final List<BlockLoad> loads = new ArrayList<>(0);
+
+  /** Number of the blocks that it lacks, by their map outputs. */
+  private final Map<MapTask, Integer> blocksByMap = new HashMap<>(0);
+
   private int loading;
   private long plannedBytes;
   private boolean hasResults;
@@ -184,6 +200,33 @@ public abstract class OpenLocate {
       blocks[index] = new Block();
     }
     return blocks[index];
+  }
+
+  /**
+   * Counts the blocks that it lacks by their map outputs. The first one of each reads its index.
+   */
+  final void countMissing() {
+    blocksByMap.clear();
+    for (int block = 0; block < request.blockCount(); block++) {
+      Block found = block(block);
+      found.waitsForIndex =
+          found.isMissing() && blocksByMap.merge(mapTask(block), 1, Integer::sum) > 1;
+    }
+  }
+
+  /** Number of the blocks that it lacks of the same map output as one of them, itself included. */
+  final int blocksBeside(int block) {
+    return blocksByMap.getOrDefault(mapTask(block), 1);
+  }
+
+  /** Whether two blocks are of the same map output. */
+  final boolean areOfOneMap(int block, int other) {
+    return request.mapId(block) == request.mapId(other)
+        && request.shuffleId(block) == request.shuffleId(other);
+  }
+
+  private MapTask mapTask(int block) {
+    return new MapTask(request.shuffleId(block), request.mapId(block));
   }
 
   /** The share of its reader; null before its first load. */

@@ -101,13 +101,14 @@ final class WindowPrice {
   }
 
   /**
-   * Whether a window costs less than the copy of one block's bytes in it, though no other is read.
+   * Whether a window costs less than copies of some blocks in it, though no others are read.
    *
-   * @param blockBytes of the block
+   * @param blocks number of the blocks
+   * @param blockBytes of all of them
    * @param lengthBytes of the window
    */
-  boolean paysAlone(long blockBytes, long lengthBytes) {
-    return copy.of(1, blockBytes) > MARGIN * priceNs(lengthBytes);
+  boolean paysFor(int blocks, long blockBytes, long lengthBytes) {
+    return copy.of(blocks, blockBytes) > MARGIN * priceNs(lengthBytes);
   }
 
   /**

@@ -791,7 +791,7 @@ class BlockServerTest {
 
   @Test
   void shouldGiveAReaderMemoryThatIdleWindowsHold() throws Exception {
-    start(ServeSettings.Mode.AUTO, 4 * WINDOW);
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
     for (int map = 1; map <= 3; map++) {
       write(1, map, lengths(16, CHUNK));
       server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
@@ -885,6 +885,45 @@ class BlockServerTest {
     workOneByOne(1_000);
     assertThat(again.kinds).hasSize(128).containsOnly(Kind.LOCATED);
     assertThat(outputs.opened()).isEqualTo(128 + 24);
+  }
+
+  /** Blocks of two map outputs by turns, as a reader names those of several partitions. */
+  private static Wanted[] byTurns(int partitions) {
+    Wanted[] blocks = new Wanted[2 * partitions];
+    Arrays.setAll(blocks, i -> Wanted.of(1, 1 + i % 2, i / 2));
+    return blocks;
+  }
+
+  @Test
+  void shouldReadAColdIndexOnceForAllBlocksOfARequest() throws Exception {
+    start(ServeSettings.Mode.AUTO, 8 * WINDOW);
+    write(1, 1, lengths(16, CHUNK));
+    write(1, 2, lengths(16, CHUNK));
+    Call call = served(1, byTurns(16));
+    assertThat(call.kinds).hasSize(32).containsOnly(Kind.LOCATED);
+    assertThat(outputs.opened()).isEqualTo(2);
+    assertThat(counters.value(Counter.EXTENTS_FROM_COPIES))
+        .as("the others pay for a window")
+        .isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void shouldServeAllBlocksOfARequestWhoseIndexIsNotKept() throws Exception {
+    indexPartitions = 10;
+    start(ServeSettings.Mode.AUTO, 8 * WINDOW);
+    write(1, 1, lengths(16, 100));
+    write(1, 2, lengths(16, 100));
+    Call call = served(1, byTurns(16));
+    assertThat(call.kinds).hasSize(32).containsOnly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldRefuseAllBlocksOfAMapOutputThatIsGone() throws Exception {
+    start(ServeSettings.Mode.AUTO, 8 * WINDOW);
+    write(1, 1, lengths(3, 100));
+    Call call = served(1, byTurns(3));
+    assertThat(call.kinds).hasSize(6).contains(Kind.LOCATED, Kind.UNKNOWN);
+    assertThat(call.kinds.stream().filter(kind -> kind == Kind.UNKNOWN)).hasSize(3);
   }
 
   @Test

@@ -21,7 +21,7 @@ class WindowPriceTest {
   void shouldPayOnACardForManySmallBlocksOnly() {
     assertThat(card().pays(256, WINDOW)).as("64 KiB").isTrue();
     assertThat(card().pays(32, WINDOW)).as("512 KiB").isFalse();
-    assertThat(card().paysAlone(WINDOW, WINDOW)).isFalse();
+    assertThat(card().paysFor(1, WINDOW, WINDOW)).isFalse();
   }
 
   @Test
