@@ -113,7 +113,7 @@ public final class MatrixCommand implements Callable<Integer> {
   private static String findJdk(Path project, String version)
       throws LaunchException, IOException, InterruptedException {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    String finder = project.resolve(".mvn/FindJdk.java").toString();
+    String finder = project.resolve("dev/build/FindJdk.java").toString();
     Process process =
         new ProcessBuilder(java, "-XX:TieredStopAtLevel=1", finder, version, version)
             .redirectError(ProcessBuilder.Redirect.INHERIT)

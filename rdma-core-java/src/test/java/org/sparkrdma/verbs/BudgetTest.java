@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Keeps the parts of the project from growing: {@code .mvn/budget.csv} has the maximum of each. */
+/** Keeps the parts of the project from growing: {@code dev/build/budget.csv} has the maximum of each. */
 @Timeout(60)
 class BudgetTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -40,7 +40,7 @@ class BudgetTest {
   }
 
   private static List<Part> budget() throws IOException {
-    return Files.readAllLines(ROOT.resolve(".mvn/budget.csv")).stream()
+    return Files.readAllLines(ROOT.resolve("dev/build/budget.csv")).stream()
         .skip(1)
         .filter(line -> !line.startsWith("#"))
         .map(Part::parse)
@@ -53,11 +53,11 @@ class BudgetTest {
     List<String> unknown = new ArrayList<>();
     Map<String, Long> sizes = measure(budget, trackedFiles(), unknown);
 
-    assertThat(unknown).as("source files without a row in .mvn/budget.csv").isEmpty();
+    assertThat(unknown).as("source files without a row in dev/build/budget.csv").isEmpty();
     assertThat(sizes.get("tests")).as("lines that were counted").isGreaterThan(10_000);
     assertThat(budget.stream().filter(part -> sizes.get(part.name()) > part.atMost()))
         .extracting(part -> part.name() + ": " + sizes.get(part.name()) + " > " + part.atMost())
-        .as("parts that are larger than .mvn/budget.csv allows")
+        .as("parts that are larger than dev/build/budget.csv allows")
         .isEmpty();
   }
 

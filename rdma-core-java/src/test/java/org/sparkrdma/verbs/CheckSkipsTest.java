@@ -42,7 +42,7 @@ class CheckSkipsTest {
 
   private List<String> objections(boolean installed) throws Exception {
     Path list = Files.writeString(target.resolve("list"), "* | only root may mount\n");
-    Path program = Path.of("..", ".mvn", "CheckSkips.java");
+    Path program = Path.of("..", "dev", "build", "CheckSkips.java");
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -15,7 +15,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 class ShuffleModeTest {
   @Test
   void shouldHaveTheNamesThatTheScriptsCheck() throws Exception {
-    assertThat(Path.of("launch.bash"))
+    assertThat(Path.of("..", "dev", "launch.bash"))
         .content()
         .contains(
             "\nreadonly shuffle_modes='%s'\n"

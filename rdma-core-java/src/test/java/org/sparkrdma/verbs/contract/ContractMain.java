@@ -117,7 +117,7 @@ public final class ContractMain implements TestExecutionListener {
     return result.getThrowable().map(Throwable::getMessage).orElse("");
   }
 
-  /** {@code Class#Nested.test()}, as `.mvn/allowed-skips.txt` names tests. */
+  /** {@code Class#Nested.test()}, as `dev/build/allowed-skips.txt` names tests. */
   private static String name(TestIdentifier test) {
     String id = test.getUniqueId();
     String simpleName = id.replaceAll(".*\\[class:(?:[^]]*\\.)?([^].]*)].*", "$1");

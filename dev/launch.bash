@@ -162,7 +162,7 @@ can_write() {
 # True when no source has changed since the start of the last build. Maven's package phase leaves the time
 # stamp; a deleted or renamed file changes the time of its directory.
 is_built() {
-  local stamp=$project/benchmarks/target/built module sources=("$project/pom.xml" "$project/.mvn")
+  local stamp=$project/benchmarks/target/built module sources=("$project/pom.xml" "$project/.mvn" "$project/dev/build")
   sources+=("$project/benchmarks/src/spark-home/pom.xml")
   for module in rdma-core-java shuffle-plugin benchmarks; do
     sources+=("$project/$module/pom.xml" "$project/$module/src/main")
