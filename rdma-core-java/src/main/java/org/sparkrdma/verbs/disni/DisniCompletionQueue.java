@@ -46,6 +46,7 @@ final class DisniCompletionQueue extends EngineCompletionQueue {
     if (channel != null) {
       watcher =
           new Watcher(
+              device.threads(),
               "rdma-disni-completions",
               this::watch,
               () -> device.offerDown("events of completions have ended; the log has the cause"));

@@ -35,6 +35,7 @@ final class DisniConnectionManager extends EngineConnectionManager {
     this.channel = channel;
     watcher =
         new Watcher(
+            device.threads(),
             "rdma-disni-connections",
             this::watch,
             () -> device.offerDown("events of connections have ended; the log has the cause"));

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
@@ -39,16 +40,20 @@ final class DisniDevice extends EngineDevice {
   /** Limit of the time in which a device flushes the posted work of a broken connection. */
   private static final long FLUSH_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  private final ThreadFactory threads;
   private final EventChannel channel;
   private final RdmaCmId id;
   private final IbvContext context;
 
   /**
    * @param root of the file system with /sys and /proc
+   * @param threads creates those that wait for events
    */
-  DisniDevice(Path root, DeviceInfo info, Consumer<Device> onClosed) throws VerbsException {
+  DisniDevice(Path root, DeviceInfo info, ThreadFactory threads, Consumer<Device> onClosed)
+      throws VerbsException {
     // DiSNI cannot query the vendor.
     super(info, Driver.ofUnknownVendor(info.transport()), FLUSH_TIMEOUT_NS, onClosed);
+    this.threads = threads;
     InetAddress address =
         info.ports().stream()
             .flatMap(port -> port.addresses().stream())
@@ -77,6 +82,10 @@ final class DisniDevice extends EngineDevice {
 
   IbvContext context() {
     return context;
+  }
+
+  ThreadFactory threads() {
+    return threads;
   }
 
   /** Whether an identifier was bound to another device. The library opens each device once. */

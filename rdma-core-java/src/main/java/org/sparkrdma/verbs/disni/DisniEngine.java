@@ -64,7 +64,7 @@ final class DisniEngine extends EngineBase {
       throws VerbsException {
     for (DeviceInfo device : devices()) {
       if (device.name().equals(deviceName)) {
-        return new DisniDevice(links.root(), device, onClosed);
+        return new DisniDevice(links.root(), device, Thread::new, onClosed);
       }
     }
     throw noSuchDevice(deviceName);

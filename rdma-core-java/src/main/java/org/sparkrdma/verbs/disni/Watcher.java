@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.disni;
 
 import java.io.IOException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,12 +34,14 @@ final class Watcher implements AutoCloseable {
   }
 
   /**
+   * @param threads creates its thread
    * @param onFailure called once when the thread ends because a turn failed
    */
-  Watcher(String name, Turn turn, Runnable onFailure) {
+  Watcher(ThreadFactory threads, String name, Turn turn, Runnable onFailure) {
     this.turn = turn;
     this.onFailure = onFailure;
-    thread = new Thread(this::run, name);
+    thread = threads.newThread(this::run);
+    thread.setName(name);
     thread.setDaemon(true);
   }
 

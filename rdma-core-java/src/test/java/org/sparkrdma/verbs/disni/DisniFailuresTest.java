@@ -136,6 +136,24 @@ class DisniFailuresTest {
             "create event channel", "create id", "bind", "destroy id", "destroy event channel");
   }
 
+  @Test
+  void shouldLeaveNothingOfAQueueWhenTheSystemRefusesItsThread() throws Exception {
+    disni.fail("start thread");
+    assertThatThrownBy(this::createQueue).isInstanceOf(OutOfMemoryError.class);
+    assertThat(disni.calls())
+        .containsSubsequence(
+            "prepare notification", "free poll", "destroy queue", "destroy completion channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldLeaveNothingOfAManagerWhenTheSystemRefusesItsThread() {
+    disni.fail("start thread");
+    assertThatThrownBy(this::createManager).isInstanceOf(OutOfMemoryError.class);
+    assertThat(disni.calls()).containsExactly("create event channel", "destroy event channel");
+    assertNothingButChannels();
+  }
+
   private void createManager() throws VerbsException {
     channel = device.createCompletionChannel();
     manager = device.createConnectionManager(channel);

@@ -80,7 +80,20 @@ final class FakeDisni extends RdmaProvider implements AutoCloseable {
             limits,
             Set.of(),
             List.of(port)),
+        this::newThread,
         closed -> calls.add("closed"));
+  }
+
+  private Thread newThread(Runnable work) {
+    return new Thread(work) {
+      @Override
+      public synchronized void start() {
+        if (failing.remove("start thread")) {
+          throw new OutOfMemoryError("unable to create native thread");
+        }
+        super.start();
+      }
+    };
   }
 
   private static Field providerField() throws ReflectiveOperationException {

@@ -25,7 +25,7 @@ class WatcherTest {
   }
 
   private static Watcher start(Watcher.Turn turn) {
-    var watcher = new Watcher(NAME, turn, () -> {});
+    var watcher = new Watcher(Thread::new, NAME, turn, () -> {});
     watcher.start();
     return watcher;
   }
