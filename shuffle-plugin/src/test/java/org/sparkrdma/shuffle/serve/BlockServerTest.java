@@ -1070,6 +1070,25 @@ class BlockServerTest {
     start(ServeSettings.Mode.COPY, 1 << 20);
   }
 
+  /** An executor without a member of its Spark goes on, as after other failures of a disk's job. */
+  @Test
+  void shouldSendABlockToTcpWhoseLoadMeetsALinkageError() throws Exception {
+    for (ServeSettings.Mode mode : ServeSettings.Mode.values()) {
+      start(mode, 1 << 20);
+      write(1, 1, 100, 100);
+      outputs.duringNextOpen(
+          () -> {
+            throw new NoSuchMethodError("thrown by the test");
+          });
+      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
+      Call next = served(1, Wanted.of(1, 1, 0));
+      assertThat(next.kinds).as("%s", mode).containsExactly(Kind.LOCATED);
+      server.onConnectionGone(1);
+      close();
+    }
+    start(ServeSettings.Mode.COPY, 1 << 20);
+  }
+
   @Test
   void shouldLeaveOutFirstBlocksThatLoadLast() throws Exception {
     Path file = secondDisk().resolve("shuffle_2_1.data");
