@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.device;
 
+import java.util.Set;
+
 /** Optional features of an engine or its device. Do not use a feature that is absent. */
 public enum Capability {
   /** SEND with immediate data; iWARP has none. */
@@ -45,5 +47,13 @@ public enum Capability {
    * Any thread may post sends, READs and WRITEs to a queue pair while another polls its completion
    * queue, breaks it or closes it. Receives are posted by the thread that polls.
    */
-  POST_BESIDE_POLL
+  POST_BESIDE_POLL;
+
+  /**
+   * Variables of the environment with which a library of a card leaves out its locks: while one is
+   * set, its devices lack {@link #POST_BESIDE_POLL}.
+   */
+  public static final Set<String> SINGLE_THREADED =
+      Set.of(
+          "MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED", "BNXT_SINGLE_THREADED", "IONIC_LOCKFREE");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.util.Collections;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.device.Capability;
@@ -20,11 +20,6 @@ enum TransportRules {
 
   private static final int IB_STALE_CONNECTION = 10;
   private static final int IB_REFUSED_BY_CONSUMER = 28;
-
-  /** Variables with which a library of a card leaves out its locks. */
-  static final List<String> SINGLE_THREADED =
-      List.of(
-          "MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED", "BNXT_SINGLE_THREADED", "IONIC_LOCKFREE");
 
   private final TransportType transport;
 
@@ -48,7 +43,7 @@ enum TransportRules {
   /**
    * Capabilities of a device with this transport; a driver may lack some.
    *
-   * @param environment of this process, in which libmlx4 and libmlx5 find that they need no locks
+   * @param environment of this process, in which libraries of cards find that they need no locks
    */
   Set<Capability> capabilities(Map<String, String> environment) {
     var all =
@@ -60,7 +55,7 @@ enum TransportRules {
             Capability.FILE_REGIONS,
             Capability.TRAFFIC_CLASS);
     // "By default all verbs objects are safe for multi-threaded access", ibv_alloc_td(3).
-    if (SINGLE_THREADED.stream().noneMatch(environment::containsKey)) {
+    if (Collections.disjoint(environment.keySet(), Capability.SINGLE_THREADED)) {
       all.add(Capability.POST_BESIDE_POLL);
     }
     if (this == INFINIBAND) {

@@ -14,7 +14,7 @@ class TransportRulesTest {
   void shouldLetThreadsPostUnlessALibraryLeavesOutItsLocks(TransportRules rules) {
     assertThat(rules.capabilities(Map.of("MLX5_SHUT_UP_BF", "1")))
         .contains(Capability.POST_BESIDE_POLL);
-    for (String variable : TransportRules.SINGLE_THREADED) {
+    for (String variable : Capability.SINGLE_THREADED) {
       assertThat(rules.capabilities(Map.of(variable, "1")))
           .doesNotContain(Capability.POST_BESIDE_POLL);
     }

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -11,10 +10,6 @@ import org.sparkrdma.verbs.device.Capability;
 final class EngineCheck {
   /** Advice for a reason that has this part; the others name their own remedy. */
   private record Advice(String part, String text) {}
-
-  private static final Set<String> SINGLE_THREADED =
-      Set.of(
-          "MLX4_SINGLE_THREADED", "MLX5_SINGLE_THREADED", "BNXT_SINGLE_THREADED", "IONIC_LOCKFREE");
 
   private static final String PORT_UP =
       "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
@@ -63,7 +58,7 @@ final class EngineCheck {
       return List.of();
     }
     return facts.environment().keySet().stream()
-        .filter(SINGLE_THREADED::contains)
+        .filter(Capability.SINGLE_THREADED::contains)
         .sorted()
         .map(
             name ->
