@@ -40,7 +40,7 @@ class NightlyScriptTest {
         .endsWith("nightly: failed: suites\n");
   }
 
-  /** With {@code -Pquick} a build passes whose selection finds no test. */
+  /** A part fails whose selection finds no test, but only at night. */
   @Test
   void shouldSelectTestsThatExist() throws Exception {
     String commands = Script.run(Map.of(), SCRIPT, "--print").output();
