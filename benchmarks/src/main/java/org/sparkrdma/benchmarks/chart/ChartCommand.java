@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import javax.xml.stream.XMLStreamException;
+import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MisuseException;
@@ -36,6 +37,7 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
   public Integer call() throws IOException, XMLStreamException {
     Map<String, List<RatioChart.Bar>> bars = new LinkedHashMap<>();
     Map<String, Set<String>> reports = new LinkedHashMap<>();
+    boolean oneMachine = true;
     for (Path file : files) {
       MeasuredRatio.read(file)
           .forEach(
@@ -47,6 +49,7 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
                     .computeIfAbsent(metric, any -> new LinkedHashSet<>())
                     .add(file.getFileName().toString());
               });
+      oneMachine &= !Files.readString(file).contains(Environment.CLUSTER);
     }
     if (metrics.isEmpty()) {
       metrics.addAll(bars.keySet());
@@ -58,7 +61,8 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
             "--metrics has '%s': give some of %s"
                 .formatted(metric, String.join(",", bars.keySet())));
       }
-      RatioChart chart = new RatioChart(List.copyOf(reports.get(metric)), bars.get(metric));
+      RatioChart chart =
+          new RatioChart(List.copyOf(reports.get(metric)), oneMachine, bars.get(metric));
       Path picture = directory.resolve(metric.toLowerCase(Locale.ROOT).replace(' ', '-') + ".svg");
       Files.writeString(picture, chart.svg());
       System.out.printf("![%s](%s)%n", chart.description(), picture);

@@ -2,11 +2,12 @@
 package org.sparkrdma.benchmarks.chart;
 
 import java.io.StringWriter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
@@ -15,39 +16,67 @@ import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
 import org.sparkrdma.launch.Quartiles;
 
 /**
- * One metric of some reports as a picture: a bar for each ratio, as long as its median, with a line
- * from quartile to quartile.
+ * One metric of some reports as a picture: a row for each ratio, with a dot at its median and a
+ * line from quartile to quartile, on an axis around 1.
  *
  * <p>Written by the JDK's own XML writer: error bars of chart libraries are symmetric, which
  * quartiles are not, and their layout depends on the fonts of the machine. So the same reports give
  * the same bytes everywhere, and neither a display nor fonts are needed.
  *
  * @param reports names of the files
+ * @param oneMachine whether all of them were measured on one machine
  * @param bars at least one, of one metric
  */
-record RatioChart(List<String> reports, List<Bar> bars) {
+record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
   /** Begins the part of the description that names the reports. */
   static final String REPORTS = "Drawn from ";
 
   private static final int WIDTH = 870;
-  private static final int PLOT_X = 320;
-  private static final int PLOT_WIDTH = 400;
+  private static final int PLOT_X = 340;
+  private static final int PLOT_WIDTH = 380;
   private static final int TOP = 64;
-  private static final int ROW = 26;
-  private static final int BAR = 16;
+  private static final int ROW = 22;
   private static final int BOTTOM = 34;
   private static final int GAP = 8;
   private static final int TEXT_BELOW = 4;
   private static final int LABEL_BELOW = 18;
   private static final int MAX_TICKS = 8;
-  private static final double MARGIN = 1.05;
-  private static final List<Double> STEPS = List.of(0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0);
-  private static final String LEGEND =
-      "bar: median of the rounds; line: from the lower to the upper quartile";
-  private static final String INK = "#24292f";
-  private static final String GRID = "#d0d7de";
-  private static final String PLUG_IN = "#0969da";
-  private static final String OTHER = "#8c959f";
+
+  /** The axis has at least these ends, so that a difference looks as large as it is. */
+  private static final double LOW = 0.8;
+
+  private static final double HIGH = 1.2;
+  private static final List<Double> STEPS = List.of(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0);
+  private static final String LEGEND = "Dot: median of the rounds; line: from quartile to quartile";
+
+  private static final String ONE_MACHINE = "One machine, no network. ";
+
+  /** Classes of the style, which follows the reader's light or dark mode. */
+  private static final String STYLE =
+      """
+
+      text, .ink { fill: #24292f; stroke: none } line { stroke: #24292f }
+      .grid { stroke: #d0d7de } .plug-in { fill: #0969da; stroke: #0969da }
+      @media (prefers-color-scheme: dark) {
+        text, .ink { fill: #e6edf3 } line { stroke: #e6edf3 }
+        .grid { stroke: #3d444d } .plug-in { fill: #58a6ff; stroke: #58a6ff }
+      }
+      """;
+
+  private static final Map<String, String> SHUFFLES =
+      Map.of(
+          "vanilla", "Spark",
+          "netty", "Spark",
+          "control", "Spark once more",
+          "tuned", "Spark, tuned",
+          "rdma", "the plug-in",
+          "fallback", "the plug-in without a device");
+
+  private static final Map<String, String> JOBS =
+      Map.of("pagerank", "PageRank", "terasort", "TeraSort", "tpch", "TPC-H", "tpcds", "TPC-DS");
+
+  /** Job, shape and the rest; the shape of groupby ends with the length of a block. */
+  private static final Pattern SHAPE = Pattern.compile("([a-z]+) ([^ ,]+)(,.*|)");
 
   /** One ratio and its values. */
   record Bar(MeasuredRatio ratio, Quartiles value) {
@@ -59,13 +88,31 @@ record RatioChart(List<String> reports, List<Bar> bars) {
     private String text() {
       return value.format(2);
     }
+
+    /** What the row shows, in words that need no manual. */
+    private String label() {
+      String shuffle = SHUFFLES.getOrDefault(name(), name());
+      Matcher shape = SHAPE.matcher(ratio.shape());
+      if (!shape.matches()) {
+        return ratio.shape() + ": " + shuffle;
+      }
+      String job = JOBS.getOrDefault(shape.group(1), shape.group(1));
+      String blocks = shape.group(2).replaceFirst(".*x", "");
+      return "%s%s%s: %s"
+          .formatted(
+              job, job.equals("groupby") ? ", blocks of " + blocks : "", shape.group(3), shuffle);
+    }
   }
 
   private String title() {
     MeasuredRatio first = bars.get(0).ratio();
     String base = first.ratio().split(" / ", 2)[1];
-    return "%s as a multiple of %s, %s is better"
-        .formatted(first.metric(), base, first.lessIsBetter() ? "less" : "more");
+    String metric = first.metric().equals("wall") ? "wall time" : first.metric();
+    return "%s, as a multiple of that with %s: %s is better"
+        .formatted(
+            metric.substring(0, 1).toUpperCase(Locale.ROOT) + metric.substring(1),
+            SHUFFLES.getOrDefault(base, base) + " alone",
+            first.lessIsBetter() ? "less" : "more");
   }
 
   /** What the picture shows, with all numbers, for readers who do not see it. */
@@ -91,65 +138,72 @@ record RatioChart(List<String> reports, List<Bar> bars) {
     out.writeStartElement("svg");
     out.writeDefaultNamespace("http://www.w3.org/2000/svg");
     out.writeAttribute("viewBox", "0 0 %d %d".formatted(WIDTH, height));
-    attributes(out, "role=img font-family=sans-serif font-size=13 fill=" + INK);
+    attributes(out, "role=img font-family=sans-serif font-size=13");
     element(out, "title", title(), "");
     element(out, "desc", description() + ". " + REPORTS + String.join(", ", reports) + ".", "");
-    element(out, "rect", "", "width=%d height=%d fill=white".formatted(WIDTH, height));
+    element(out, "style", STYLE, "");
     element(out, "text", title(), "x=16 y=24 font-size=16 font-weight=bold");
-    element(out, "text", LEGEND, "x=16 y=44");
-    double highest =
-        MARGIN * Math.max(1, bars.stream().mapToDouble(bar -> bar.value().upper()).max().orElse(1));
-    drawAxis(out, highest, height - BOTTOM);
+    element(out, "text", (oneMachine ? ONE_MACHINE : "") + LEGEND, "x=16 y=44");
+    double low = bars.stream().mapToDouble(bar -> bar.value().lower()).min().orElse(LOW);
+    double high = bars.stream().mapToDouble(bar -> bar.value().upper()).max().orElse(HIGH);
+    Axis axis = Axis.of(Math.min(LOW, low), Math.max(HIGH, high));
+    drawAxis(out, axis, height - BOTTOM);
     for (int i = 0; i < bars.size(); i++) {
-      draw(out, bars.get(i), PLOT_WIDTH / highest, TOP + ROW * i + ROW / 2);
+      draw(out, bars.get(i), axis, TOP + ROW * i + ROW / 2);
     }
     out.writeEndElement();
     out.close();
     return text + "\n";
   }
 
-  private static void drawAxis(XMLStreamWriter out, double highest, int bottom)
-      throws XMLStreamException {
-    double step =
-        STEPS.stream()
-            .filter(each -> highest / each <= MAX_TICKS)
-            .findFirst()
-            .orElse(Math.ceil(highest / MAX_TICKS));
-    List<Double> ticks = new ArrayList<>(List.of(1.0));
-    for (int i = 0; i * step <= highest; i++) {
-      ticks.add(i * step);
+  /** Values from left to right, both ends multiples of the step. */
+  private record Axis(long first, long last, double step) {
+    static Axis of(double low, double high) {
+      double step =
+          STEPS.stream()
+              .filter(each -> (high - low) / each <= MAX_TICKS)
+              .findFirst()
+              .orElse(Math.ceil((high - low) / MAX_TICKS));
+      // Not the step before for a value that is a multiple but for its last digit.
+      long first = (long) Math.floor(low / step + 1e-9);
+      return new Axis(first, (long) Math.ceil(high / step - 1e-9), step);
     }
-    for (double tick : ticks.stream().distinct().sorted().toList()) {
-      double x = PLOT_X + tick * PLOT_WIDTH / highest;
-      line(out, x, TOP, x, bottom, tick == 1 ? INK : GRID);
-      String label = format(tick == Math.rint(tick) ? "%.0f" : "%.2f", tick);
-      String place = format("x=%.1f y=%d text-anchor=middle", x, bottom + LABEL_BELOW);
-      element(out, "text", label, place);
+
+    double x(double value) {
+      return PLOT_X + (value / step - first) * PLOT_WIDTH / (last - first);
     }
   }
 
-  private static void draw(XMLStreamWriter out, Bar bar, double scale, int y)
+  private static void drawAxis(XMLStreamWriter out, Axis axis, int bottom)
+      throws XMLStreamException {
+    for (long i = axis.first(); i <= axis.last(); i++) {
+      double x = axis.x(i * axis.step());
+      line(out, x, TOP, x, bottom, "class=grid");
+      String label = format(axis.step() < 1 ? "%.1f" : "%.0f", i * axis.step());
+      String place = format("x=%.1f y=%d text-anchor=middle", x, bottom + LABEL_BELOW);
+      element(out, "text", label, place);
+    }
+    line(out, axis.x(1), TOP, axis.x(1), bottom, "");
+  }
+
+  private static void draw(XMLStreamWriter out, Bar bar, Axis axis, int y)
       throws XMLStreamException {
     int textY = y + TEXT_BELOW;
-    String label = bar.ratio().shape() + ", " + bar.name();
-    element(out, "text", label, format("x=%d y=%d text-anchor=end", PLOT_X - GAP, textY));
-    String color = bar.name().equals("rdma") ? PLUG_IN : OTHER;
-    double length = bar.value().median() * scale;
-    String place = format("x=%d y=%d width=%.1f height=%d", PLOT_X, y - BAR / 2, length, BAR);
-    element(out, "rect", "", place + " fill=" + color);
-    double lower = PLOT_X + bar.value().lower() * scale;
-    double upper = PLOT_X + bar.value().upper() * scale;
-    line(out, lower, y, upper, y, INK);
-    line(out, lower, y - TEXT_BELOW, lower, textY, INK);
-    line(out, upper, y - TEXT_BELOW, upper, textY, INK);
+    element(out, "text", bar.label(), format("x=%d y=%d text-anchor=end", PLOT_X - GAP, textY));
+    String color = bar.name().equals("rdma") ? "class=plug-in" : "class=ink";
+    double lower = axis.x(bar.value().lower());
+    double upper = axis.x(bar.value().upper());
+    line(out, lower, y, upper, y, bar.name().equals("rdma") ? color + " stroke-width=2" : "");
+    String place = format("cx=%.1f cy=%d r=%d", axis.x(bar.value().median()), y, TEXT_BELOW);
+    element(out, "circle", "", place + " " + color);
     element(out, "text", bar.text(), format("x=%d y=%d", PLOT_X + PLOT_WIDTH + GAP, textY));
   }
 
   private static void line(
-      XMLStreamWriter out, double x1, double y1, double x2, double y2, String color)
+      XMLStreamWriter out, double x1, double y1, double x2, double y2, String more)
       throws XMLStreamException {
     String ends = format("x1=%.1f y1=%.1f x2=%.1f y2=%.1f", x1, y1, x2, y2);
-    element(out, "line", "", ends + " stroke=" + color);
+    element(out, "line", "", (ends + " " + more).strip());
   }
 
   private static String format(String pattern, Object... values) {

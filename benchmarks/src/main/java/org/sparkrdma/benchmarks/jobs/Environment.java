@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.package$;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.util.Properties;
@@ -19,6 +20,9 @@ import scala.util.Properties;
  * @param host the driver's host: number of processors, kernel
  */
 public record Environment(String date, String version, String spark, String java, String host) {
+  /** Begins the part of the host that names the cluster; not there on one machine. */
+  public static final String CLUSTER = ", driver of a cluster: ";
+
   /** The environment of this JVM at this moment. */
   public static Environment now() {
     return new Environment(
@@ -26,12 +30,20 @@ public record Environment(String date, String version, String spark, String java
         plugInVersion(),
         package$.MODULE$.SPARK_VERSION() + ", Scala " + Properties.versionNumberString(),
         System.getProperty("java.version"),
-        "%d processors, %s %s %s"
+        "%d processors, %s %s %s%s"
             .formatted(
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
-                System.getProperty("os.arch")));
+                System.getProperty("os.arch"),
+                cluster()));
+  }
+
+  /** The master of an application whose executors may be on other hosts. */
+  private static String cluster() {
+    SparkEnv env = SparkEnv.get();
+    String master = env == null ? "" : env.conf().get("spark.master", "");
+    return master.matches("|local.*|spark://127[.].*") ? "" : CLUSTER + master;
   }
 
   private static String plugInVersion() {

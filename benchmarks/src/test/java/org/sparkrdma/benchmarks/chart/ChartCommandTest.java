@@ -67,7 +67,9 @@ class ChartCommandTest {
     assertThat(directory.resolve("first")).isDirectoryContaining("glob:**/fetch-wait.svg");
     assertThat(directory.resolve("second")).isDirectoryNotContaining("glob:**/fetch-wait.svg");
     assertThat(picture)
-        .contains("<title>wall as a multiple of vanilla, less is better</title>")
+        .contains(
+            "<title>Wall time, as a multiple of that with Spark alone: less is better</title>")
+        .contains(">groupby, blocks of 4k: the plug-in</text>")
         .contains("groupby 2x2x4k: rdma 0.70 (0.60..0.80). Drawn from groupby-1234567.json.")
         .doesNotContainPattern("20[0-9]{2}-[0-9]{2}");
   }
