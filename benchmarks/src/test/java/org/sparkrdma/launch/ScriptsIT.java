@@ -107,7 +107,8 @@ class ScriptsIT {
         Files.writeString(
             directory.resolve("build"),
             "program=build project=%s; source %s; cd %s; run_maven log"
-                .formatted(directory, Path.of("..", "dev", "launch.bash").toAbsolutePath(), directory));
+                .formatted(
+                    directory, Path.of("..", "dev", "launch.bash").toAbsolutePath(), directory));
     assertThat(run(Map.of(), script.toString()).exitCode()).isEqualTo(TERMINATED);
     assertThat(directory.resolve("log")).doesNotExist();
   }

@@ -16,7 +16,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Keeps the parts of the project from growing: {@code dev/build/budget.csv} has the maximum of each. */
+/**
+ * Keeps the parts of the project from growing: {@code dev/build/budget.csv} has the maximum of
+ * each.
+ */
 @Timeout(60)
 class BudgetTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Looks up what parts of the plug-in use of Spark, one member at a time, as the JVM would link it:
  * classes that other members name may be absent. The build writes the list ({@code
- * dev/build/ListLinks.java}, which describes its lines). Executors start with it, so it has no streams.
- * Confined to one thread.
+ * dev/build/ListLinks.java}, which describes its lines). Executors start with it, so it has no
+ * streams. Confined to one thread.
  */
 public final class LinkCheck {
   private static final Logger LOG = LoggerFactory.getLogger(LinkCheck.class);
