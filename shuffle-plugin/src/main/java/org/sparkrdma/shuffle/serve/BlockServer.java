@@ -303,6 +303,11 @@ public final class BlockServer implements DiskWork.Listener {
   public void onLoaded(BlockLoad load) {
     long nowNs = nanoClock.getAsLong();
     load.onEnded();
+    if (stopped) {
+      // Nothing begins any more: its LOCATE is dropped soon.
+      load.releaseUnheld();
+      return;
+    }
     windows.onCopied(load);
     OpenLocate locate = load.locate();
     locate.onLoaded();
@@ -314,6 +319,7 @@ public final class BlockServer implements DiskWork.Listener {
         take(locate, part, nowNs);
       }
     }
+    planner.submit();
     if (locate.is(OpenLocate.State.ENDED)) {
       load.releaseUnheld();
       serveForMemory(nowNs);
@@ -336,10 +342,13 @@ public final class BlockServer implements DiskWork.Listener {
     block.map = part.map;
     if (part.copies != null) {
       block.add(part.copies);
+    }
+    boolean isEmpty = part.outcome == BlockLoad.Outcome.COPIED && part.copies == null;
+    if (isEmpty || locate.hasStart(part.block)) {
       locate.setHasResults();
     }
     switch (part.outcome) {
-      case COPIED -> locate.setHasResults();
+      case COPIED -> {}
       case NO_MEMORY -> {
         locate.lackMemory();
         if (memory.isExhausted()) {
@@ -364,6 +373,9 @@ public final class BlockServer implements DiskWork.Listener {
 
   /** A window is registered, or could not be: its LOCATEs may go on. */
   private void onWindow(FileWindow window) {
+    if (stopped) {
+      return;
+    }
     long nowNs = nanoClock.getAsLong();
     for (OpenLocate locate : window.takeWaiters()) {
       locate.onLoaded();

@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -73,6 +75,9 @@ final class DiskWork {
     private final AtomicInteger loads = new AtomicInteger();
 
     private volatile long progressNs;
+
+    /** Windows of its files whose registration has not ended, in their order. On the agent. */
+    private final Queue<FileWindow> registering = new ArrayDeque<>();
   }
 
   private final Workers workers;
@@ -149,6 +154,7 @@ final class DiskWork {
 
   /** Registers a window of a file on a disk. */
   void register(int disk, FileWindow window) {
+    disks[disk].registering.add(window);
     workers.register(
         disk,
         () -> {
@@ -161,8 +167,18 @@ final class DiskWork {
             failure = new IOException(e);
           }
           Exception result = failure;
-          agent.accept(() -> listener.onRegistered(window, result));
+          agent.accept(
+              () -> {
+                disks[disk].registering.remove(window);
+                listener.onRegistered(window, result);
+              });
         });
+  }
+
+  /** Whether a window of a disk was to be registered before a time, and still is not. */
+  boolean registersSinceBefore(int disk, long timeNs) {
+    FileWindow oldest = disks[disk].registering.peek();
+    return oldest != null && oldest.beganNs() - timeNs < 0;
   }
 
   /** Runs a job on a disk beside its loads. */

@@ -109,9 +109,14 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return leftBytes <= lengthBytes / COPIED_PART;
   }
 
-  /** Whether it loads, and has begun at a time or later. */
-  boolean isLoadingSince(long timeNs) {
-    return state == State.LOADING && beganNs - timeNs >= 0;
+  /** Whether it is registered now, or waits for that. */
+  boolean isLoading() {
+    return state == State.LOADING;
+  }
+
+  /** Time at which it was to be registered. */
+  long beganNs() {
+    return beganNs;
   }
 
   boolean isIdle() {

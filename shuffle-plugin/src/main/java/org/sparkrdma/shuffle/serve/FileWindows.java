@@ -35,7 +35,7 @@ final class FileWindows {
   /** A window that was used since does not end for another one. */
   private static final long RECENT_NS = Duration.ofSeconds(5).toNanos();
 
-  /** A window that loads for longer is not waited for in place of a copy. */
+  /** While a registration takes longer, no window of its disk is waited for in place of a copy. */
   private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
 
   /** Gets a window that has loaded, or could not be registered. */
@@ -241,7 +241,9 @@ final class FileWindows {
     long lengthBytes = lengthOf(entry, index);
     long leftBytes = ((long) index << shift) + lengthBytes - fileOffset;
     WindowPrice price = prices[entry.disk()];
+    boolean hangs = work.registersSinceBefore(entry.disk(), nowNs - HANGING_NS);
     if (price == null
+        || hangs
         || !price.paysFor(blocks, Math.min(blocks * blockBytes, leftBytes), lengthBytes)) {
       offer(entry, fileOffset, partitions, nowNs);
       return null;
@@ -251,7 +253,7 @@ final class FileWindows {
       boolean forAny = price.paysFor(1, blockBytes, lengthBytes);
       window = tryRegisterBeside(entry, fileOffset, forAny, nowNs);
     }
-    return window != null && window.isLoadingSince(nowNs - HANGING_NS) ? window : null;
+    return window != null && window.isLoading() ? window : null;
   }
 
   private FileWindow tryRegister(IndexCache.Entry entry, long fileOffset) {

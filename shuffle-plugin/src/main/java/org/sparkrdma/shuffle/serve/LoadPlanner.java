@@ -86,7 +86,7 @@ final class LoadPlanner {
     }
     for (int block = 0; block < request.blockCount(); block++) {
       OpenLocate.Block found = locate.block(block);
-      if (found.isMissing() && !found.waitsForIndex) {
+      if (locate.isMissing(block) && !found.waitsForIndex) {
         plan(locate, block, request.startOffset(block), nowNs);
       }
     }
@@ -97,7 +97,10 @@ final class LoadPlanner {
     return outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
   }
 
-  /** The index of a block's map output was read, or cannot be: others of the output begin. */
+  /**
+   * The index of a block's map output was read, or cannot be: adds others of the output, which
+   * {@link #submit} begins.
+   */
   void loadOthers(OpenLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     if (locate.blocksBeside(block) == 1) {
@@ -110,16 +113,18 @@ final class LoadPlanner {
         plan(locate, other, request.startOffset(other), nowNs);
       }
     }
-    submit();
   }
 
-  /** Begins to load the rest of a block, of which a load has read the index or a part. */
+  /**
+   * Adds what is left of a block, of which a load has read the index or a part; {@link #submit}
+   * begins it.
+   */
   void loadRest(OpenLocate locate, int block, long from, long nowNs) {
     plan(locate, block, from, nowNs);
-    submit();
   }
 
-  private void submit() {
+  /** Begins the loads that were added: blocks of several map outputs share them. */
+  void submit() {
     for (int disk = 0; disk < building.length; disk++) {
       BlockLoad load = building[disk];
       building[disk] = null;
@@ -216,11 +221,11 @@ final class LoadPlanner {
                             index,
                             new BlockLoad.Part(request, block, null, from, Long.MAX_VALUE),
                             timeNs);
-                        submit();
                       } else {
                         locate.refuse(block, Located.Kind.UNKNOWN);
                         loadOthers(locate, block, work.nowNs());
                       }
+                      submit();
                       onDiskKnown.accept(locate);
                     }));
   }
@@ -240,6 +245,10 @@ final class LoadPlanner {
     while (at < end && locate.plannedBytes() < Located.MAX_LOCATED_BYTES) {
       long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
       if (!mayUseWindows || windows.ready(entry, at) == null) {
+        if (work.isSick(disk, nowNs)) {
+          locate.refuse(block, Located.Kind.OVERLOADED);
+          return;
+        }
         boolean waits = mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs);
         if (mayUseWindows && !waits && !copies) {
           locate.refuse(block, Located.Kind.BUSY);

@@ -54,11 +54,6 @@ public abstract class OpenLocate {
     /** Whether it waits until a load has read the index of its map output for another block. */
     boolean waitsForIndex;
 
-    /** Whether nothing is known of it that the answer can say. */
-    boolean isMissing() {
-      return refusal == null && first == null;
-    }
-
     void add(BlockLoad.Copy copies) {
       BlockLoad.Copy copy = copies;
       while (copy != null) {
@@ -202,15 +197,30 @@ public abstract class OpenLocate {
     return blocks[index];
   }
 
+  /** Whether a copy has the first byte that it wants of a block. */
+  final boolean hasStart(int block) {
+    BlockLoad.Copy first = blocks[block].first;
+    return first != null
+        && first.at
+            == blocks[block].map.offset(request.startReduceId(block)) + request.startOffset(block);
+  }
+
+  /** Whether a block is neither refused nor copied, at least in part. */
+  final boolean isMissing(int block) {
+    return blocks[block].refusal == null && !hasStart(block);
+  }
+
   /**
-   * Counts the blocks that it lacks by their map outputs. The first one of each reads its index.
+   * It loads nothing, and is about to. Counts the blocks that it lacks by their map outputs; the
+   * first one of each reads its index.
    */
   final void countMissing() {
+    plannedBytes = 0;
     blocksByMap.clear();
     for (int block = 0; block < request.blockCount(); block++) {
       Block found = block(block);
       found.waitsForIndex =
-          found.isMissing() && blocksByMap.merge(mapTask(block), 1, Integer::sum) > 1;
+          isMissing(block) && blocksByMap.merge(mapTask(block), 1, Integer::sum) > 1;
     }
   }
 
@@ -314,7 +324,6 @@ public abstract class OpenLocate {
   /** There may be memory: it loads again what has not loaded for lack of it. */
   final void retry() {
     state = State.LOADING;
-    plannedBytes = 0;
     lacksMemory = false;
   }
 

@@ -927,6 +927,105 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldLoadBlocksOfManyColdOutputsInFewJobs() throws Exception {
+    start(ServeSettings.Mode.COPY, 8 * CHUNK);
+    for (int map = 1; map <= 16; map++) {
+      write(1, map, 100, 100);
+    }
+    Wanted[] blocks = new Wanted[32];
+    Arrays.setAll(blocks, i -> Wanted.of(1, 1 + i / 2, i % 2));
+    Call call = locate(1, blocks);
+    int jobs = 0;
+    for (; workers.waiting(0) > 0; jobs++) {
+      workers.runOne(0);
+      runCommands();
+    }
+    assertThat(jobs).isLessThanOrEqualTo(3);
+    assertThat(call.kinds).hasSize(32);
+  }
+
+  @Test
+  void shouldCopyWhatAWindowBehindAHangingOneWouldDelay() throws Exception {
+    start(ServeSettings.Mode.AUTO, 8 * WINDOW);
+    write(1, 1, lengths(16, CHUNK));
+    write(1, 2, lengths(16, CHUNK));
+    locate(1, Wanted.of(1, 1, 0));
+    workers.runOne(0);
+    runCommands();
+    // Its registration hangs from now on.
+    pass(Duration.ofMillis(50));
+    Wanted[] all = new Wanted[16];
+    Arrays.setAll(all, i -> Wanted.of(1, 2, i));
+    Call call = locate(2, all);
+    while (workers.waiting(0) > 0) {
+      workers.runOne(0);
+      runCommands();
+    }
+    assertThat(call.answered).isTrue();
+    work();
+  }
+
+  @Test
+  void shouldCopySixteenMebibytesOfAKnownOutputWhoseWindowsAreRefused() throws Exception {
+    budgetOfChunks(256 << 10);
+    start(ServeSettings.Mode.AUTO, 1L << 30);
+    long end = WINDOW + (16L << 20);
+    Path file = folder.resolve("shuffle_1_1_0.data");
+    try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+      sparse.setLength(end);
+    }
+    outputs.add(1, 1, new MapOutput(file, new long[] {0, WINDOW, end}, new long[2]));
+    server.release(1, served(1, new Wanted(1, 1, 0, 1, WINDOW - 1, false)).leaseId);
+    domain.refuseFiles(true);
+    assertThat(served(1, Wanted.of(1, 1, 1)).kinds).containsOnly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldCopyTheHeadOfABlockWhoseWindowIsRefusedAfterItsTail() throws Exception {
+    WindowPrice.Cost nothing = new WindowPrice.Cost(0, 0);
+    WindowPrice price =
+        new WindowPrice(new WindowPrice.Cost(10, 10), nothing, new WindowPrice.Cost(0, 20));
+    start(ServeSettings.Mode.AUTO, 1 << 20, true, price);
+    write(1, 3, WINDOW, WINDOW + CHUNK, WINDOW - CHUNK);
+    server.release(1, served(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false)).leaseId);
+    domain.refuseFiles(true);
+    assertThat(served(1, Wanted.of(1, 3, 1)).kinds).containsOnly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldNotWaitForWindowsOfADiskThatHangs() throws Exception {
+    Path second = secondDisk();
+    start(ServeSettings.Mode.AUTO, 64 * WINDOW);
+    outputs.writeIn(second, 2, 1, new Random(2), lengths(32, CHUNK));
+    outputs.writeIn(second, 2, 2, new Random(3), 100);
+    write(1, 1, 100);
+    // Its index is known, its second window is not made.
+    served(1, Wanted.of(2, 1, 0));
+    List<Boolean> answered = new ArrayList<>();
+    outputs.duringNextOpen(
+        () -> {
+          nowNs += Duration.ofMillis(1_001).toNanos();
+          Call both = locate(2, Wanted.of(2, 1, 20), Wanted.of(1, 1, 0));
+          workers.runOne(0);
+          runCommands();
+          answered.add(both.answered);
+        });
+    locate(3, Wanted.of(2, 2, 0));
+    workers.runOne(1);
+    work();
+    assertThat(answered).containsExactly(true);
+  }
+
+  /** The end of the test closes the server, and then the budget, which must have nothing pinned. */
+  @Test
+  void shouldRegisterNothingForALoadThatEndsWhileItCloses() throws Exception {
+    start(ServeSettings.Mode.AUTO, 1 << 20);
+    write(1, 1, 100);
+    Call call = locate(1, Wanted.of(1, 1, 0));
+    assertThat(call.answered).isFalse();
+  }
+
+  @Test
   void shouldServeAnOutputAloneThatIsLargerThanTheCache() throws Exception {
     start(ServeSettings.Mode.AUTO, 1 << 20);
     Wanted[] blocks = addOutputs(2, INDEX + 1, 1_000, 0);
