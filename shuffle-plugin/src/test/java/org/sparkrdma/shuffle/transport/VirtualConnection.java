@@ -345,6 +345,7 @@ final class VirtualConnection implements Connection {
       Posted posted = receives.poll();
       if (posted == null) {
         unreceived.add(message);
+        owner.onUnreceived();
         return;
       }
       posted.region().bytes(posted.offset(), posted.length()).put(message);

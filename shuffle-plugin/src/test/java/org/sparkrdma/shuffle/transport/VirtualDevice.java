@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,8 +52,14 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   private long nextAddress = 1L << 30;
   private long nextKey = 1;
 
+  /** Each access for which memory or a file was registered. */
+  private final Set<Set<AccessFlag>> access = new HashSet<>();
+
   /** Bytes of registered regions of files. */
   private long fileBytes;
+
+  /** Bytes of all registered regions, in whole pages. */
+  private long registeredBytes;
 
   VirtualDevice(VirtualExecutor executor) {
     this.executor = executor;
@@ -110,6 +117,10 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     return fileBytes;
   }
 
+  Set<Set<AccessFlag>> access() {
+    return access;
+  }
+
   /** Whether a peer may read these bytes. */
   boolean isReadable(long key, long address, long lengthBytes) {
     Region region = regions.get(key);
@@ -131,6 +142,9 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
       nextAddress += lengthBytes + 4096;
       fileBytes += memory == null ? lengthBytes : 0;
       regions.put(remote().remoteKey(), this);
+      VirtualDevice.this.access.add(access);
+      registeredBytes += VirtualExecutor.wholePages(lengthBytes);
+      executor.onRegistered(registeredBytes);
     }
 
     /** Bytes that the device uses, which must be registered. */
@@ -150,7 +164,9 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     @Override
     public void close() {
       if (regions.remove(remote().remoteKey()) != null) {
+        executor.onRegistered(registeredBytes);
         fileBytes -= memory == null ? lengthBytes() : 0;
+        registeredBytes -= VirtualExecutor.wholePages(lengthBytes());
       }
     }
   }

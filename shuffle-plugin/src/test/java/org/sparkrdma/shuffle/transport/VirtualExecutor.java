@@ -39,6 +39,7 @@ final class VirtualExecutor implements AutoCloseable {
   private static final long ITERATION_NS = 300;
   private static final long WORK_NS = 500;
   private static final long TICK_NS = 5 * VirtualFabric.MS;
+  private static final long PAGE_BYTES = 4096;
 
   private final VirtualFabric fabric;
   private final InetAddress address;
@@ -63,6 +64,8 @@ final class VirtualExecutor implements AutoCloseable {
   private long bytesInFlight;
   private long maxBytesInFlight;
   private long maxLinkBytes;
+  private long maxUnaccountedBytes;
+  private int unreceived;
   private long workDone;
   private int requests;
   private int queuePairNumbers;
@@ -105,7 +108,7 @@ final class VirtualExecutor implements AutoCloseable {
     keys.put("spark.shuffle.rdma.fabric.trusted", "true");
     ShuffleSettings all = ShuffleSettings.of(keys);
     long pinnedBytes = all.pinnedMaxBytes().orElse(1L << 30);
-    budget = new PinnedBudget(pinnedBytes, 4096);
+    budget = new PinnedBudget(pinnedBytes, PAGE_BYTES);
     try {
       address =
           InetAddress.getByAddress(
@@ -233,11 +236,25 @@ final class VirtualExecutor implements AutoCloseable {
     requests++;
   }
 
+  /** A message has found no receive. */
+  void onUnreceived() {
+    unreceived++;
+  }
+
   /** A queue pair is created or destroyed; returns the number of a new one. */
   int onQueuePair(int change) {
     queuePairs += change;
     queuePairNumbers += Math.max(0, change);
     return queuePairNumbers;
+  }
+
+  static long wholePages(long lengthBytes) {
+    return (lengthBytes + PAGE_BYTES - 1) & -PAGE_BYTES;
+  }
+
+  /** So many bytes are registered, or were until now: grants must cover them. */
+  void onRegistered(long registeredBytes) {
+    maxUnaccountedBytes = Math.max(maxUnaccountedBytes, registeredBytes - budget.pinnedBytes());
   }
 
   /** A READ of this executor is posted: the time when it completes. */
@@ -372,7 +389,10 @@ final class VirtualExecutor implements AutoCloseable {
             .orElse(-1);
   }
 
-  /** Closes it; nothing may be left. */
+  /**
+   * Closes it. Nothing may be left; nothing was registered without a grant, and each message has
+   * found a receive.
+   */
   @Override
   public void close() {
     if (closed) {
@@ -384,6 +404,11 @@ final class VirtualExecutor implements AutoCloseable {
       throw new IllegalStateException(
           "left open: regions=%d queuePairs=%d pinnedBytes=%d"
               .formatted(device.regions(), queuePairs, budget.pinnedBytes()));
+    }
+    if (maxUnaccountedBytes > 0 || unreceived > 0) {
+      throw new IllegalStateException(
+          "bytes registered without a grant=%d messages without a receive=%d"
+              .formatted(maxUnaccountedBytes, unreceived));
     }
   }
 }
