@@ -8,7 +8,8 @@ import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Drivers that deviate from the specification of their transport, and how. A driver is recognised
- * by the vendor id that its devices report: administrators choose the names of devices.
+ * by the vendor id that its devices report, NVIDIA's by its name in the kernel, too: administrators
+ * choose the names of devices.
  *
  * <p>What all devices of a transport have in common is in their capabilities and {@link
  * RegionAccess}. A deviation that the callers of the engines expect of any device has no row: the
@@ -24,7 +25,11 @@ public enum Driver {
       Quirk.IGNORES_TRAFFIC_CLASS),
   /** Soft RoCE of the kernel; RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h. */
   RXE(0xffffff),
-  /** NVIDIA's cards, which mlx4 and mlx5 drive; the OUI of Mellanox. */
+  /**
+   * NVIDIA's cards, which mlx4 and mlx5 drive; the OUI of Mellanox. These two pass on what the
+   * firmware reports (mlx5_query_vendor_id, mlx4_ib_query_device): by Open MPI's list of devices
+   * (mca-btl-openib-device-params.ini) that may be HP's, Cisco's, Sun's, Voltaire's or Bull's.
+   */
   NVIDIA(0x02c9),
   /** Intel's cards, which irdma (and i40iw before it) drives; PCI vendor id. */
   IRDMA(0x8086, Quirk.KEEPS_ACCESS),
@@ -91,6 +96,18 @@ public enum Driver {
       }
     }
     return OTHER;
+  }
+
+  /**
+   * The driver of a device.
+   *
+   * @param kernelName of its driver in sysfs, which neither the firmware nor an administrator
+   *     chooses; empty where it cannot be seen
+   */
+  public static Driver of(int vendorId, String kernelName) {
+    Driver driver = ofVendor(vendorId);
+    boolean mlx = kernelName.equals("mlx5_core") || kernelName.equals("mlx4_core");
+    return driver == OTHER && mlx ? NVIDIA : driver;
   }
 
   /**

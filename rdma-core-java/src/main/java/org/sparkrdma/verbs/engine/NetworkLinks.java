@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.engine;
 
+import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,6 +56,18 @@ public record NetworkLinks(Path root, Supplier<List<Link>> source) {
   /** The folder of a port in /sys/class/infiniband. */
   public Path port(String device, int number) {
     return root.resolve("sys/class/infiniband/" + device + "/ports/" + number);
+  }
+
+  /**
+   * Name of the kernel's driver of a device's bus, such as mlx5_core; empty where it is not seen.
+   */
+  public String driver(String device) {
+    try {
+      Path driver = root.resolve("sys/class/infiniband/" + device + "/device/driver");
+      return String.valueOf(Files.readSymbolicLink(driver).getFileName());
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   /**

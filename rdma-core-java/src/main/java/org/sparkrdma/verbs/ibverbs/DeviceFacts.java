@@ -87,7 +87,8 @@ final class DeviceFacts {
         throw new VerbsException(
             "ibv_query_device", "its node GUID is 0 (docs/networks.md, SR-IOV): device=" + name);
       }
-      Driver driver = Driver.ofVendor(Native.getInt(device + IbvDeviceAttr.VENDOR_ID));
+      Driver driver =
+          Driver.of(Native.getInt(device + IbvDeviceAttr.VENDOR_ID), links.driver(name));
       if (driver.has(Driver.Quirk.IGNORES_TRAFFIC_CLASS)) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
       }

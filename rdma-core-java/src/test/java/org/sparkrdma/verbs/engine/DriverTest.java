@@ -38,4 +38,20 @@ class DriverTest {
   void shouldTrustOnlyDriversThatWereSeenToWithholdAccess(int vendor, boolean trusted) {
     assertThat(Driver.ofVendor(vendor).withholdsAccess()).isEqualTo(trusted);
   }
+
+  /** Firmware of another brand has its own OUI; a driver that is known to keep access stays so. */
+  @ParameterizedTest
+  @CsvSource({
+    "0x1708, mlx4_core, true",
+    "0x119f, mlx5_core, true",
+    "0x15b3, mlx5_core, true",
+    "0x02c9, '', true",
+    "0x1708, '', false",
+    "0x19e5, hns3, false",
+    "0x8086, mlx5_core, false"
+  })
+  void shouldTrustCardsOfOtherBrandsByTheNameOfTheirDriver(
+      int vendor, String kernelName, boolean trusted) {
+    assertThat(Driver.of(vendor, kernelName).withholdsAccess()).isEqualTo(trusted);
+  }
 }

@@ -4,13 +4,16 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.TransportType;
@@ -57,6 +60,20 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isTrue();
     assertThat(exchange.device.info().can(Capability.WITHHOLDS_ACCESS)).isFalse();
     exchange.run();
+  }
+
+  @ParameterizedTest(name = "the firmware of a card of {0} reports a vendor id of its own")
+  @CsvSource({"HP, 0x1708, mlx4_core", "Bull, 0x119f, mlx5_core"})
+  void shouldTrustACardOfAnotherBrandByItsDriver(
+      String brand, int vendor, String driver, @TempDir Path root) throws Exception {
+    library.limit("vendor", vendor);
+
+    ScriptedHost host = new ScriptedHost(root).withDeviceFiles().withDriver(driver);
+    try (VerbsEngine branded = host.engine(library)) {
+      assertThat(branded.devices())
+          .singleElement()
+          .satisfies(device -> assertThat(device.can(Capability.WITHHOLDS_ACCESS)).isTrue());
+    }
   }
 
   /** Such a READ tests a silent peer. */

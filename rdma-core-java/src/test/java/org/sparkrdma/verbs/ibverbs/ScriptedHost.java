@@ -38,6 +38,15 @@ public final class ScriptedHost {
     return withGid(HexFormat.of().parseHex("00000000000000000000ffff7f000001"), "");
   }
 
+  /** Names the kernel's driver of the device, as for a card on the PCI bus. */
+  ScriptedHost withDriver(String name) throws IOException {
+    Path device = root.resolve("sys/class/infiniband/" + ScriptedEngine.DEVICE + "/device");
+    Files.createDirectories(device);
+    Path driver = Path.of("../../../../bus/pci/drivers", name);
+    Files.createSymbolicLink(device.resolve("driver"), driver);
+    return this;
+  }
+
   /**
    * Sets the only GID of the device's port.
    *
