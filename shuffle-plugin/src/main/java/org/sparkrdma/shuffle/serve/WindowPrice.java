@@ -11,9 +11,11 @@ import java.util.Locale;
  * <p>Measured beside the start ({@link FileProbe#measure}), then moved a little towards each real
  * call. Confined to the agent.
  */
-final class WindowPrice {
+public final class WindowPrice {
   /** A page as the price counts it, whatever the system's. */
   static final int PAGE_BYTES = 4_096;
+
+  private static final double MICROSECOND_NS = 1_000;
 
   /** A window must save so much more than it costs: its price is paid at once. */
   private static final double MARGIN = 1.5;
@@ -86,6 +88,19 @@ final class WindowPrice {
     this.copy = copy;
   }
 
+  /**
+   * From the costs of a short and a long range.
+   *
+   * @param shortNs of its registration, deregistration and copy
+   * @param longNs likewise
+   */
+  public static WindowPrice of(long shortBytes, long[] shortNs, long longBytes, long[] longNs) {
+    return new WindowPrice(
+        Cost.of(shortBytes, shortNs[0], longBytes, longNs[0]),
+        Cost.of(shortBytes, shortNs[1], longBytes, longNs[1]),
+        Cost.of(shortBytes, shortNs[2], longBytes, longNs[2]));
+  }
+
   private double priceNs(long lengthBytes) {
     return registration.of(1, lengthBytes) + deregistration.of(1, lengthBytes);
   }
@@ -98,6 +113,31 @@ final class WindowPrice {
    */
   boolean pays(double blocks, long lengthBytes) {
     return copy.of(blocks, lengthBytes) > MARGIN * priceNs(lengthBytes);
+  }
+
+  /**
+   * The longest blocks for which a window pays that is full of them, each read once.
+   *
+   * @param lengthBytes of the window, a power of two
+   * @return a power of two from a page to the window; 0 where none does
+   */
+  public long longestBlockBytes(long lengthBytes) {
+    long blockBytes = lengthBytes;
+    while (blockBytes >= PAGE_BYTES && !pays((double) lengthBytes / blockBytes, lengthBytes)) {
+      blockBytes /= 2;
+    }
+    return blockBytes < PAGE_BYTES ? 0 : blockBytes;
+  }
+
+  /** What a call and a page cost, of a window and of copies. */
+  public String parts() {
+    return String.format(
+        Locale.ROOT,
+        "a window costs %.1f us and %.0f ns a page, a copy %.1f us and %.0f ns",
+        (registration.callNs + deregistration.callNs) / MICROSECOND_NS,
+        registration.pageNs + deregistration.pageNs,
+        copy.callNs / MICROSECOND_NS,
+        copy.pageNs);
   }
 
   /**
@@ -142,9 +182,9 @@ final class WindowPrice {
     return String.format(
         Locale.ROOT,
         "registration of 1 MiB %.0f us, deregistration %.0f us, copy %.0f us, a block of 4 KiB %.1f us",
-        registration.of(1, 1 << 20) / 1_000,
-        deregistration.of(1, 1 << 20) / 1_000,
-        copy.of(1, 1 << 20) / 1_000,
-        copy.of(1, PAGE_BYTES) / 1_000);
+        registration.of(1, 1 << 20) / MICROSECOND_NS,
+        deregistration.of(1, 1 << 20) / MICROSECOND_NS,
+        copy.of(1, 1 << 20) / MICROSECOND_NS,
+        copy.of(1, PAGE_BYTES) / MICROSECOND_NS);
   }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import org.sparkrdma.shuffle.serve.WindowPrice;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -48,6 +49,11 @@ public record CardPrices(
    */
   public record Registration(
       int bytes, long firstNs, long coldNs, long warmNs, long deregisterNs, long copyNs) {
+    /** What one in the page cache costs: registration, deregistration, copy. */
+    private long[] costs() {
+      return new long[] {warmNs, deregisterNs, copyNs};
+    }
+
     /** All times in that order. */
     public long[] times() {
       return new long[] {firstNs, coldNs, warmNs, deregisterNs, copyNs};
@@ -109,15 +115,34 @@ public record CardPrices(
     return sorted[sorted.length / 2];
   }
 
-  /** What this means for tuning, in one line. */
+  /**
+   * What this means for tuning, in one line: for which blocks a server registers windows, by the
+   * price of a call and of a page, and which are copied.
+   */
   public String advice() {
+    if (registrations.isEmpty()) {
+      return "files cannot be registered here, so all blocks are copied";
+    }
+    Registration shortest = registrations.get(0);
+    Registration longest = registrations.get(registrations.size() - 1);
+    WindowPrice price =
+        WindowPrice.of(shortest.bytes(), shortest.costs(), longest.bytes(), longest.costs());
+    List<String> windows = new ArrayList<>();
     for (Registration one : registrations) {
-      if (one.warmNs() + one.deregisterNs() < one.copyNs()) {
-        return "from "
-            + (one.bytes() >> 10)
-            + " KiB on, a window costs the server less than one copy of its bytes";
+      long blockBytes = price.longestBlockBytes(one.bytes());
+      if (blockBytes > 0) {
+        String blocks =
+            blockBytes == one.bytes() ? "all blocks" : "blocks up to " + size(blockBytes);
+        windows.add("windows of " + size(one.bytes()) + " pay for " + blocks);
       }
     }
-    return "a window pays only where its bytes are read more than once";
+    return (windows.isEmpty() ? "copies, because no window pays" : String.join(", ", windows))
+        + " ("
+        + price.parts()
+        + ")";
+  }
+
+  private static String size(long bytes) {
+    return bytes < 1 << 20 ? (bytes >> 10) + " KiB" : (bytes >> 20) + " MiB";
   }
 }
