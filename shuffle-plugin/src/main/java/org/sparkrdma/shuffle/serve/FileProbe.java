@@ -133,27 +133,40 @@ public final class FileProbe {
       return null;
     }
     try {
-      Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
-      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-        channel.write(ByteBuffer.allocateDirect(MEASURED_BYTES));
-        return measureFile(device, file, access);
-      } finally {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | VerbsException | RuntimeException e) {
-      LOG.debug("Costs of a registration cannot be measured: directory={}", directory, e);
-      return null;
+      return price(device.domain(), device.nanoClock(), directory, access).orElse(null);
     } finally {
       grant.get().close();
     }
   }
 
-  private static WindowPrice measureFile(OpenDevice device, Path file, Set<AccessFlag> access)
+  /**
+   * As {@link #measure}, outside the account of pinned memory.
+   *
+   * @param clock nanoseconds
+   * @return empty when nothing can be registered there now
+   */
+  public static Optional<WindowPrice> price(
+      ProtectionDomain domain, LongSupplier clock, Path directory, Set<AccessFlag> access) {
+    try {
+      Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
+      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        channel.write(ByteBuffer.allocateDirect(MEASURED_BYTES));
+        return Optional.of(measureFile(domain, clock, file, access));
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | VerbsException | RuntimeException e) {
+      LOG.debug("Costs of a registration cannot be measured: directory={}", directory, e);
+      return Optional.empty();
+    }
+  }
+
+  private static WindowPrice measureFile(
+      ProtectionDomain domain, LongSupplier clock, Path file, Set<AccessFlag> access)
       throws IOException, VerbsException {
-    LongSupplier clock = device.nanoClock();
     ByteBuffer target = ByteBuffer.allocateDirect(MEASURED_BYTES);
     int[] lengths = {WindowPrice.PAGE_BYTES, MEASURED_BYTES};
-    long[][] best = new long[3][lengths.length];
+    long[][] best = new long[lengths.length][3];
     for (long[] one : best) {
       Arrays.fill(one, Long.MAX_VALUE);
     }
@@ -161,22 +174,18 @@ public final class FileProbe {
     for (int i = 0; i < TRIES && (i < MIN_TRIES || clock.getAsLong() - endNs < 0); i++) {
       for (int length = 0; length < lengths.length; length++) {
         long beganNs = clock.getAsLong();
-        MemoryRegion region = device.domain().registerFile(file, 0, lengths[length], access);
+        MemoryRegion region = domain.registerFile(file, 0, lengths[length], access);
         long registeredNs = clock.getAsLong();
         region.close();
         long closedNs = clock.getAsLong();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
           channel.read(target.clear().limit(lengths[length]), 0);
         }
-        best[0][length] = Math.min(best[0][length], registeredNs - beganNs);
-        best[1][length] = Math.min(best[1][length], closedNs - registeredNs);
-        best[2][length] = Math.min(best[2][length], clock.getAsLong() - closedNs);
+        best[length][0] = Math.min(best[length][0], registeredNs - beganNs);
+        best[length][1] = Math.min(best[length][1], closedNs - registeredNs);
+        best[length][2] = Math.min(best[length][2], clock.getAsLong() - closedNs);
       }
     }
-    return new WindowPrice(cost(lengths, best[0]), cost(lengths, best[1]), cost(lengths, best[2]));
-  }
-
-  private static WindowPrice.Cost cost(int[] lengths, long[] ns) {
-    return WindowPrice.Cost.of(lengths[0], ns[0], lengths[1], ns[1]);
+    return WindowPrice.of(lengths[0], best[0], lengths[1], best[1]);
   }
 }

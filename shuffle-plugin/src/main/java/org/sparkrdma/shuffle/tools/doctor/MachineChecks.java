@@ -132,7 +132,9 @@ final class MachineChecks {
       } else if (refusal == null) {
         findings.add(Finding.ok(words + " No file was registered there."));
       } else if (refusal.isEmpty()) {
-        findings.add(Finding.ok(words + " A file there was registered."));
+        String costs = facts.probe().costs().get(directory);
+        String registered = " A file there was registered";
+        findings.add(Finding.ok(words + registered + (costs == null ? "." : ": " + costs + ".")));
       } else {
         findings.add(
             Finding.warning(

@@ -47,6 +47,9 @@ public final class EngineProbe {
   private final SystemFiles files;
   private final List<Path> localDirectories;
 
+  /** Value of {@link Probe#costs()}. */
+  private final Map<Path, String> costs = new HashMap<>();
+
   /** Value of {@link VerbsEngine#freeMemoryBytes()} of the engine that is probed. */
   private OptionalLong freeMemory = OptionalLong.empty();
 
@@ -83,16 +86,14 @@ public final class EngineProbe {
         freeMemory = open.freeMemoryBytes();
         return DeviceTrials.run(
             all,
-            choice ->
-                new Probe(
-                    Optional.of(choice), true, reasons, limit(), tryDevice(open, choice.device())),
+            choice -> probe(Optional.of(choice), true, reasons, tryDevice(open, choice.device())),
             (failed, reason, next) ->
                 reasons.add(failed.device().name() + " does not start: " + reason.getMessage()));
       } catch (VerbsException e) {
         reasons.add(e.getMessage());
       }
     }
-    return new Probe(chosen, false, reasons, limit(), Map.of());
+    return probe(chosen, false, reasons, Map.of());
   }
 
   /**
@@ -113,14 +114,22 @@ public final class EngineProbe {
         freeMemory = open.freeMemoryBytes();
         if (used) {
           try (Device device = open.open(chosen.get().device())) {
-            directories = registerFiles(device);
+            directories = registerFiles(device, false);
           }
         }
       } catch (VerbsException e) {
         LOG.debug("Device not opened a second time", e);
       }
     }
-    return new Probe(chosen, used, startReasons, limit(), directories);
+    return probe(chosen, used, startReasons, directories);
+  }
+
+  private Probe probe(
+      Optional<DeviceChoice> chosen,
+      boolean usable,
+      List<String> reasons,
+      Map<Path, Optional<String>> directories) {
+    return new Probe(chosen, usable, reasons, limit(), directories, costs);
   }
 
   /**
@@ -139,16 +148,18 @@ public final class EngineProbe {
       MemoryPlan plan = new MemoryPlan(settings.transport(limit.bytes()), budget.limitBytes());
       Preflight.check(device, budget, limit, machine, plan.needs(device));
       plan.require(settings.serve());
-      return registerFiles(device);
+      return registerFiles(device, true);
     }
   }
 
   /**
    * Registers a file in each directory in which one can be written.
    *
+   * @param measured whether its costs are measured, which registers more; an executor has its own
    * @return as {@link Probe#directories()}
    */
-  private Map<Path, Optional<String>> registerFiles(Device device) throws VerbsException {
+  private Map<Path, Optional<String>> registerFiles(Device device, boolean measured)
+      throws VerbsException {
     Map<Path, Optional<String>> results = new HashMap<>();
     ServeSettings serve = settings.serve();
     if (!serve.registersFiles(device)) {
@@ -162,6 +173,10 @@ public final class EngineProbe {
         try {
           if (refusal.isEmpty()) {
             FileProbe.tryIn(domain, directory, serve.fileAccess(device));
+            if (measured) {
+              FileProbe.price(domain, System::nanoTime, directory, serve.fileAccess(device))
+                  .ifPresent(price -> costs.put(directory, price.toString()));
+            }
           }
           results.put(directory, refusal);
         } catch (VerbsException e) {

@@ -19,17 +19,20 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
  * @param limit memory that an executor may pin
  * @param directories local directories in which a file was written and registered; the value is
  *     empty for success, else the reason why it was not registered
+ * @param costs of registrations and copies in the directories where they were measured
  */
 public record Probe(
     Optional<DeviceChoice> choice,
     boolean usable,
     List<String> reasons,
     PinnedLimit limit,
-    Map<Path, Optional<String>> directories) {
+    Map<Path, Optional<String>> directories,
+    Map<Path, String> costs) {
   /** Keeps copies. */
   public Probe {
     reasons = List.copyOf(reasons);
     directories = Map.copyOf(directories);
+    costs = Map.copyOf(costs);
   }
 
   /** The chosen device with the reason for its choice; for a probe that has chosen one. */

@@ -155,7 +155,7 @@ public final class FakeMachine {
         new SystemFiles(root),
         environment,
         new SparkSettings(spark, given || !spark.isEmpty()),
-        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
+        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of(), Map.of()),
         List.of(),
         pause);
   }
