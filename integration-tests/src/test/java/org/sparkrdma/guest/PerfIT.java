@@ -75,6 +75,14 @@ final class PerfIT {
       assertThat(row.path("read").path("bytesPerSecond").asLong()).isPositive();
       assertThat(row.path("tcp").path("bytesPerSecond").asLong()).isPositive();
     }
+    System.out.println("perf " + transport + ": " + report.path("prices") + report.path("tuning"));
+    JsonNode prices = report.path("prices");
+    assertThat(prices.path("registrations").findValuesAsText("bytes"))
+        .containsExactly("65536", "1048576", "16777216");
+    assertThat(prices.path("registrations").findValuesAsText("warmNs")).doesNotContain("0");
+    assertThat(prices.path("setUpNs").asLong()).isPositive();
+    assertThat(prices.path("postOfFourNs").asLong()).isPositive();
+    assertThat(report.path("tuning").asText()).contains(" pay", "us and ", "ns a page");
     // READs need no work of the peer's process; what it does besides counts least in the last row.
     JsonNode largest = report.path("rows").path(2);
     assertThat(largest.path("read").path("serverCpuNsPerGib").asLong())
