@@ -10,7 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 /** CPU use of the threads that wait for devices, peers or starts for as long as executors live. */
 public final class IdleThreads {
-  private static final List<String> NAMES = List.of("rdma-agent", "rdma-cm", "rdma-control");
+  private static final List<String> NAMES =
+      List.of("rdma-agent", "rdma-queue-pairs", "rdma-cm", "rdma-control");
 
   /** Maximum CPU use of all of them together, in percent of one core. */
   private static final double MAX_PERCENT = 1;

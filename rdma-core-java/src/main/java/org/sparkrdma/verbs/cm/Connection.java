@@ -32,7 +32,9 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Creates the queue pair, see rdma_create_qp(3): once, after {@link
-   * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
+   * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#CONNECT_REQUEST}. A device takes
+   * milliseconds for it, so any thread may call it while the owner polls; the owner calls nothing
+   * of this connection until it returns, but for {@link #close}, which waits for that.
    *
    * @param domain protection domain of the same device
    * @param settings depths, limits and completion queues, of the same device

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.function.BooleanSupplier;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -34,6 +35,10 @@ public abstract class EngineConnection implements Connection {
   private volatile EngineQueuePair queuePair;
   private volatile long deadlineNs;
   private boolean closing;
+
+  /** Whether a thread creates the queue pair; guarded by this. */
+  private boolean creating;
+
   private Object attachment;
 
   /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
@@ -70,10 +75,24 @@ public abstract class EngineConnection implements Connection {
   }
 
   @Override
-  public final synchronized QueuePair createQueuePair(
-      ProtectionDomain domain, QueuePairSettings settings) throws VerbsException {
+  public final QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
+    EngineProtectionDomain own = beginCreation(domain);
+    EngineQueuePair created = null;
+    try {
+      created = own.createQueuePair(this, settings);
+    } finally {
+      endCreation(created);
+    }
+    checkNotEnded("rdma_create_qp");
+    return created;
+  }
+
+  private synchronized EngineProtectionDomain beginCreation(ProtectionDomain domain)
+      throws VerbsException {
     checkNotEnded("rdma_create_qp");
     if (queuePair != null
+        || creating
         || closing
         || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
       throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
@@ -81,11 +100,21 @@ public abstract class EngineConnection implements Connection {
     if (!(domain instanceof EngineProtectionDomain own) || own.device() != device) {
       throw new IllegalArgumentException("protection domain of another device");
     }
-    queuePair = own.createQueuePair(this, settings);
-    return queuePair;
+    creating = true;
+    return own;
   }
 
-  /** Creates the queue pair, or leaves nothing behind when that fails; under the lock. */
+  /** Also one of a connection that has ended meanwhile: its close destroys it. */
+  private synchronized void endCreation(EngineQueuePair created) {
+    queuePair = created;
+    creating = false;
+    notifyAll();
+  }
+
+  /**
+   * Creates the queue pair, or leaves nothing behind when that fails. Without the lock, so that the
+   * thread that polls takes events meanwhile; the identifier is not destroyed before it returns.
+   */
   protected abstract EngineQueuePair newQueuePair(
       EngineProtectionDomain domain, QueuePairSettings settings) throws VerbsException;
 
@@ -439,10 +468,29 @@ public abstract class EngineConnection implements Connection {
     }
   }
 
-  /** The queue pair that the close destroys, or null. None is created after this call. */
+  /**
+   * The queue pair that the close destroys, or null; waits while a thread creates it. None is
+   * created after this call.
+   */
   private synchronized EngineQueuePair beginClose() {
     closing = true;
+    awaitWhile(() -> creating);
     return queuePair;
+  }
+
+  /** Waits for {@code notifyAll}, also after an interrupt, which is restored. Under the lock. */
+  protected final void awaitWhile(BooleanSupplier condition) {
+    boolean interrupted = false;
+    while (condition.getAsBoolean()) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private synchronized void closeIdentifier() {

@@ -230,17 +230,7 @@ final class IbverbsConnection extends EngineConnection {
   /** The call uses the queue pair; releases the lock while it waits. */
   @Override
   protected synchronized void awaitCalls() {
-    boolean interrupted = false;
-    while (calling) {
-      try {
-        wait();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    awaitWhile(() -> calling);
   }
 
   @Override

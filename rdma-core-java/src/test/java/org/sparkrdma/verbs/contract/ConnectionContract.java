@@ -156,6 +156,31 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
+  void shouldConnectQueuePairsThatAnotherThreadHasCreated() throws Exception {
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = client.resolve(listener.address());
+      event(client, ConnectionEvent.Type.RESOLVED);
+      createOnAnotherThread(asking, client);
+      asking.connect(parameters());
+      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      createOnAnotherThread(asked, server);
+      asked.accept(parameters());
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+      Node.Block source = server.block(100, 5, Node.READABLE);
+      Node.Block sink = client.block(100, 0, Node.SINK);
+      asking.queuePair().postSend(sink.readFrom(1, source.region()));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(sink.bytes()).isEqualTo(source.bytes());
+    }
+  }
+
+  private static void createOnAnotherThread(Connection connection, Node of) throws Exception {
+    var creation = new FutureTask<>(() -> connection.createQueuePair(of.domain, of.settings()));
+    new Thread(creation, "creates a queue pair").start();
+    assertThat(creation.get()).isSameAs(connection.queuePair());
+  }
+
+  @Test
   void shouldConnectTwoQueuePairsOfOneDevice() throws Exception {
     try (Listener listener = client.listen(engine())) {
       Connection asking = prepare(listener.address());

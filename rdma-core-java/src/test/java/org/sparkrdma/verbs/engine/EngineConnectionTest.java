@@ -114,6 +114,30 @@ class EngineConnectionTest {
         .containsExactly("destroy queue pair", "free queue pair", "destroy connection");
   }
 
+  /** The thread that polls takes the event, which must not wait for the device. */
+  @Test
+  @Timeout(60)
+  void shouldDestroyAQueuePairOfAConnectionThatEndsWhileItIsCreated() throws Exception {
+    FakeConnection connection =
+        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    objects.events();
+    objects.device.calls.clear();
+    var polling = new AtomicReference<Thread.State>();
+    objects.device.duringCreation =
+        () -> polling.set(FakeDevice.startUntilItWaits(connection::removed).getState());
+
+    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("the connection has ended");
+
+    assertThat(polling.get()).isEqualTo(Thread.State.TERMINATED);
+    assertThat(objects.events()).containsExactly(ConnectionEvent.Type.DEVICE_REMOVED);
+    connection.close();
+    assertThat(objects.device.calls)
+        .containsExactly("destroy queue pair", "free queue pair", "destroy connection");
+    objects.domain.close();
+  }
+
   @Test
   @Timeout(60)
   void shouldDestroyAQueuePairWhoseDomainIsClosedWhileItIsCreated() throws Exception {

@@ -35,6 +35,10 @@ final class FakeConnection extends EngineConnection {
     onFailed(type, new byte[0], "refused by the test");
   }
 
+  void removed() {
+    onDeviceRemoved();
+  }
+
   @Override
   protected FakeQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings) {
     device.duringCreation.run();

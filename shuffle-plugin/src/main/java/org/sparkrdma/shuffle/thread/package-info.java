@@ -13,6 +13,8 @@
  * <td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close}</td></tr>
  * <tr><td>rdma-agent</td><td>{@link org.sparkrdma.shuffle.transport.RdmaTransport}</td>
  * <td>its close, by the control thread</td></tr>
+ * <tr><td>rdma-queue-pairs</td><td>{@code QueuePairThread} of {@code
+ * org.sparkrdma.shuffle.transport}</td><td>the transport's close, after the agent</td></tr>
  * <tr><td>rdma-disk-D-N, rdma-window-D-1, rdma-dereg-N</td><td>{@link org.sparkrdma.shuffle.serve.DiskThreads}</td>
  * <td>{@link org.sparkrdma.shuffle.serve.BlockServer#close}, by the transport's close</td></tr>
  * <tr><td>rdma-tcp-N</td><td>{@link org.sparkrdma.shuffle.fetch.FallbackThreads}</td>

@@ -25,8 +25,8 @@ final class Agent implements Runnable {
   private static final int EVENTS_AT_ONCE = 32;
 
   /**
-   * Maximum number of queue pairs that one iteration creates, and that it destroys. Either takes 1
-   * to 3 ms each on a card; then completions have their turn.
+   * Maximum number of queue pairs that one iteration destroys, 1 to 3 ms each on a card; then
+   * completions have their turn.
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
@@ -150,6 +150,7 @@ final class Agent implements Runnable {
     if (--untilEvents <= 0) {
       work += handleEvents();
     }
+    work += context.queuePairs().giveTurns();
     work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
       waitsNs = nowNs;
@@ -173,8 +174,7 @@ final class Agent implements Runnable {
 
   private int handleEvents() {
     int events = 0;
-    int queuePairs = 0;
-    while (events < EVENTS_AT_ONCE && queuePairs < QUEUE_PAIRS_AT_ONCE) {
+    while (events < EVENTS_AT_ONCE) {
       ConnectionEvent event = manager.pollEvent();
       if (event == null) {
         untilEvents = ITERATIONS_PER_EVENTS;
@@ -182,19 +182,13 @@ final class Agent implements Runnable {
       }
       onEvent(event);
       events++;
-      queuePairs += createsQueuePair(event.type()) ? 1 : 0;
     }
     return events;
   }
 
-  /** Whether an event leads to a queue pair, unless its connection is refused or has ended. */
-  private static boolean createsQueuePair(ConnectionEvent.Type type) {
-    return type == ConnectionEvent.Type.RESOLVED || type == ConnectionEvent.Type.CONNECT_REQUEST;
-  }
-
   private void onEvent(ConnectionEvent event) {
     if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
-      servePeers.onRequest(event.connection(), nowNs);
+      servePeers.onRequest(event.connection());
       return;
     }
     if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED

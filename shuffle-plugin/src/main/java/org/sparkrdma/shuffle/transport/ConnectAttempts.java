@@ -175,7 +175,7 @@ final class ConnectAttempts {
   void onEvent(ReadConnection connection, ConnectionEvent event, long nowNs) {
     String detail = event.type() + " " + event.reason();
     switch (event.type()) {
-      case RESOLVED -> onResolved(connection);
+      case RESOLVED -> context.queuePairs().await(() -> create(connection));
       case ESTABLISHED -> connection.onConnected(nowNs);
       case REJECTED -> {
         // InfiniBand fills private data up with zeros.
@@ -198,17 +198,18 @@ final class ConnectAttempts {
     }
   }
 
-  private void onResolved(ReadConnection connection) {
-    try {
-      if (!connection.connect()) {
-        giveUp(connection, "no memory for messages");
-      }
-    } catch (VerbsException e) {
-      if (RdmaConnection.isShortage(e)) {
-        giveUp(connection, e.getMessage());
-      } else {
-        connection.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
-      }
+  private void create(ReadConnection connection) {
+    if (!connection.hasEnded() && !connection.create()) {
+      giveUp(connection, "no memory for messages");
+    }
+  }
+
+  /** The device refuses a connection. */
+  void onRefused(ReadConnection connection, VerbsException refusal) {
+    if (RdmaConnection.isShortage(refusal)) {
+      giveUp(connection, refusal.getMessage());
+    } else {
+      connection.markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
     }
   }
 

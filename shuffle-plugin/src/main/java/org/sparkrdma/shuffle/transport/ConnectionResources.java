@@ -21,6 +21,8 @@ record ConnectionResources(
     TransportSettings settings,
     OpenDevice device,
     Identity self,
+    AgentCommands commands,
+    QueuePairThread queuePairs,
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     ReceiveMemory receiveMemory,

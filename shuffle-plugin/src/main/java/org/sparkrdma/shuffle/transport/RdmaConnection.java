@@ -24,20 +24,22 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * the send queue, which has a lock.
  *
  * <pre>
- *  RESOLVING ─► CONNECTING ─► PROVING ─► ESTABLISHED
- *       └──────────┴────────────┴───────────┴─► BROKEN ─► CLOSED
+ *  RESOLVING ─► CREATING ─► CONNECTING ─► PROVING ─► ESTABLISHED
+ *       └──────────┴────────────┴────────────┴───────────┴─► BROKEN ─► CLOSED
  * </pre>
  *
  * <p>Every fault has one treatment: the connection is marked broken, which leaves its blocks to
  * TCP. The agent then destroys the queue pair, and only that frees memory, because until then the
- * device may write it.
+ * device may write it. A connection that breaks while its queue pair is created waits for that.
  */
 abstract class RdmaConnection {
   /** State of a connection. */
   enum State {
     /** Reader: the address is being resolved. */
     RESOLVING,
-    /** The queue pair is being connected. */
+    /** Another thread creates the queue pair. */
+    CREATING,
+    /** Reader: the queue pair is being connected. */
     CONNECTING,
     /** The queue pair is connected, and the peer is not proven. */
     PROVING,
@@ -76,6 +78,10 @@ abstract class RdmaConnection {
 
   private final WorkRequest receive = new WorkRequest(1);
   private CompletionQueues.Rings rings;
+
+  /** Whether the agent waits for a queue pair of {@link QueuePairThread}. */
+  private boolean awaitsQueuePair;
+
   private volatile State state;
 
   RdmaConnection(ConnectionResources context, Connection connection, State first, long nowNs) {
@@ -114,14 +120,14 @@ abstract class RdmaConnection {
   }
 
   /**
-   * Takes memory, creates the queue pair and posts its receives.
+   * Takes memory and begins to create the queue pair, as a turn of {@link QueuePairThread}; {@link
+   * #onQueuePair} or {@link #onRefused} follows, unless it ends before.
    *
    * @param access of the peer from the beginning
    * @return false when there is no memory
-   * @throws VerbsException when the device refuses
    */
-  protected final boolean prepare(
-      int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) throws VerbsException {
+  protected final boolean create(
+      int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) {
     assert context.agentThread().holds();
     RegisteredChunk[] taken = context.messageBuffers().tryTake(receives + otherBuffers);
     if (taken == null) {
@@ -132,19 +138,66 @@ abstract class RdmaConnection {
     if (rings == null) {
       return false;
     }
-    queuePair =
-        connection.createQueuePair(
-            context.device().domain(),
-            new QueuePairSettings(
-                rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access));
-    sends = new SendQueue(queuePair, sendDepth, index);
     messages = new ByteBuffer[receives];
     for (int i = 0; i < receives; i++) {
       messages[i] = buffers[i].slice(0, buffers[i].lengthBytes());
+    }
+    QueuePairSettings settings =
+        new QueuePairSettings(
+            rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access);
+    move(State.CREATING);
+    awaitsQueuePair = true;
+    context.queuePairs().add(() -> createQueuePair(settings));
+    return true;
+  }
+
+  /** The thread that creates queue pairs. */
+  private void createQueuePair(QueuePairSettings settings) {
+    try {
+      // A connection that has ended meanwhile needs none.
+      QueuePair created =
+          hasEnded() ? null : connection.createQueuePair(context.device().domain(), settings);
+      context.commands().execute(() -> onCreated(created, null, settings.sendDepth()));
+    } catch (VerbsException e) {
+      context.commands().execute(() -> onCreated(null, e, settings.sendDepth()));
+    }
+  }
+
+  private void onCreated(QueuePair created, VerbsException refusal, int sendDepth) {
+    awaitsQueuePair = false;
+    context.queuePairs().onEnded();
+    if (hasEnded()) {
+      context.connections().addBroken(this);
+      return;
+    }
+    if (refusal != null) {
+      onRefused(refusal);
+      return;
+    }
+    queuePair = created;
+    sends = new SendQueue(queuePair, sendDepth, index);
+    for (int i = 0; i < messages.length && !hasEnded(); i++) {
       postReceive(i);
     }
-    return !hasEnded();
+    if (hasEnded()) {
+      return;
+    }
+    try {
+      onQueuePair();
+    } catch (VerbsException e) {
+      onRefused(e);
+    }
   }
+
+  /**
+   * The queue pair is created, and its receives are posted.
+   *
+   * @throws VerbsException when the device refuses to connect it
+   */
+  protected abstract void onQueuePair() throws VerbsException;
+
+  /** The device refuses to create the queue pair or to connect it. */
+  protected abstract void onRefused(VerbsException refusal);
 
   protected final RegisteredChunk buffer(int i) {
     return buffers[i];
@@ -262,10 +315,15 @@ abstract class RdmaConnection {
       sends.markBroken();
     }
     onBroken(reason, detail);
-    context.connections().addBroken(this);
+    if (!awaitsQueuePair) {
+      context.connections().addBroken(this);
+    }
   }
 
-  /** Destroys its queue pair, then frees what it held. The agent, or the closer after its end. */
+  /**
+   * Destroys its queue pair, then frees what it held. The agent, or the closer after the end of the
+   * agent and of {@link QueuePairThread}.
+   */
   final void destroy() {
     if (state == State.CLOSED) {
       return;

@@ -58,6 +58,7 @@ public final class RdmaTransport implements StartedTransport {
   private final Consumer<String> onLost;
   private final RegisteredPool receivePool;
   private final AgentCommands commands;
+  private final QueuePairThread queuePairs;
   private final BlockServer server;
   private final ConnectionResources context;
   private final ReadPeers peers;
@@ -87,8 +88,7 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   /**
-   * The same with another way to create the block server and to start the agent's thread, for
-   * simulations.
+   * The same with another way to create the block server and to start its threads, for simulations.
    */
   static RdmaTransport open(
       TransportSettings settings,
@@ -103,6 +103,8 @@ public final class RdmaTransport implements StartedTransport {
     ArrayDeque<Consumer<Duration>> made = new ArrayDeque<>();
     try {
       RdmaTransport opened = new RdmaTransport(plan, serveSettings, environment, servers, made);
+      threadStart.accept(opened.queuePairs.thread());
+      made.push(opened::endQueuePairs);
       threadStart.accept(opened.agentThread);
       made.push(opened::endAgent);
       return opened;
@@ -180,6 +182,7 @@ public final class RdmaTransport implements StartedTransport {
     made.push(limit -> manager.close());
     setTrafficClass(manager, settings.packets(), device.info());
     commands = new AgentCommands(channel);
+    queuePairs = new QueuePairThread(this::lose);
     server =
         servers.apply(
             new ServerParameters(
@@ -190,6 +193,8 @@ public final class RdmaTransport implements StartedTransport {
             settings,
             on,
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
+            commands,
+            queuePairs,
             completions,
             messageBuffers,
             receiveMemory,
@@ -329,9 +334,16 @@ public final class RdmaTransport implements StartedTransport {
     if (!ThreadEnd.await(agentThread, limit)) {
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
+    endQueuePairs(limit);
     leaveOpenToTcp(STOPS);
     context.connections().destroyAll();
     commands.run();
+  }
+
+  private void endQueuePairs(Duration limit) {
+    if (!queuePairs.close(limit)) {
+      throw new IllegalStateException("the device hangs while it creates a queue pair");
+    }
   }
 
   private void endServer(Duration limit) {
@@ -359,6 +371,11 @@ public final class RdmaTransport implements StartedTransport {
   /** Used by tests. */
   AgentCommands commands() {
     return commands;
+  }
+
+  /** Used by tests. */
+  QueuePairThread queuePairs() {
+    return queuePairs;
   }
 
   /** Used by tests. */

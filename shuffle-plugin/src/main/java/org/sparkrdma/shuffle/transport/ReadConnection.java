@@ -30,7 +30,7 @@ final class ReadConnection extends RdmaConnection {
   private final Peer peer;
   private final Handshake handshake;
 
-  /** Null before {@link #connect}, as the next one. */
+  /** Null before there is a queue pair, as the next one. */
   private LocateExchange exchange;
 
   private ReadPipeline reads;
@@ -71,21 +71,22 @@ final class ReadConnection extends RdmaConnection {
 
   // Set-up.
 
-  /**
-   * The address is resolved: connects the queue pair.
-   *
-   * @return false when there is no memory
-   * @throws VerbsException when the device refuses
-   */
-  boolean connect() throws VerbsException {
-    if (!prepare(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of())) {
-      return false;
-    }
+  /** The address is resolved; false when there is no memory. */
+  boolean create() {
+    return create(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of());
+  }
+
+  @Override
+  protected void onQueuePair() throws VerbsException {
     exchange = new LocateExchange(this, RECEIVES);
     reads = new ReadPipeline(this, exchange);
     move(State.CONNECTING);
     connection.connect(parameters(context.settings().attemptTimeout()));
-    return true;
+  }
+
+  @Override
+  protected void onRefused(VerbsException refusal) {
+    peers.attempts().onRefused(this, refusal);
   }
 
   /** The queue pair is connected: sends the REQUEST. */

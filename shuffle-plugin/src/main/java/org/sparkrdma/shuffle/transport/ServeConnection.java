@@ -74,7 +74,7 @@ final class ServeConnection extends RdmaConnection {
       Connection connection,
       long number,
       long nowNs) {
-    super(context, connection, State.CONNECTING, nowNs);
+    super(context, connection, State.CREATING, nowNs);
     this.peers = peers;
     this.server = server;
     this.number = number;
@@ -90,20 +90,20 @@ final class ServeConnection extends RdmaConnection {
     return handshake.isProven();
   }
 
-  /**
-   * Accepts the connection, with its receives posted.
-   *
-   * @return false when there is no memory
-   * @throws VerbsException when the device refuses
-   */
-  boolean accept() throws VerbsException {
-    Set<AccessFlag> access = context.limitsAccess() ? Set.of() : REMOTE_ACCESS;
-    if (!prepare(SEND_DEPTH, RECEIVES, 0, access)) {
-      return false;
-    }
+  /** Begins to accept the connection; false when there is no memory. */
+  boolean create() {
+    return create(SEND_DEPTH, RECEIVES, 0, context.limitsAccess() ? Set.of() : REMOTE_ACCESS);
+  }
+
+  @Override
+  protected void onQueuePair() throws VerbsException {
     move(State.PROVING);
     connection.accept(parameters(context.settings().connectTimeout()));
-    return true;
+  }
+
+  @Override
+  protected void onRefused(VerbsException refusal) {
+    peers.onRefused(this, refusal);
   }
 
   /** Rejects the connection: the peer tries again soon. */

@@ -24,6 +24,9 @@ final class ServePeers {
   private static final Logger LOG = LoggerFactory.getLogger(ServePeers.class);
   private static final int MIN_UNPROVEN = 8;
 
+  /** Requests that wait for a queue pair, beside those that wait in the kernel. */
+  private static final int MAX_WAITING = 1_024;
+
   /** The next LOCATE of a reader that is busy follows sooner. */
   private static final long MIN_IDLE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -42,35 +45,51 @@ final class ServePeers {
   }
 
   /** A reader requests a connection. */
-  void onRequest(Connection connection, long nowNs) {
+  void onRequest(Connection connection) {
+    if (context.queuePairs().waiting() >= MAX_WAITING) {
+      refuse(connection);
+    } else {
+      context.queuePairs().await(() -> accept(connection));
+    }
+  }
+
+  private void refuse(Connection connection) {
+    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    connection.reject(context.full());
+    connection.close();
+  }
+
+  private void accept(Connection connection) {
+    long nowNs = context.connections().nowNs();
     long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
     boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
     if (full) {
       if (unproven < maxUnproven) {
         endIdlest(nowNs);
       }
-      context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      connection.reject(context.full());
-      connection.close();
+      refuse(connection);
       return;
     }
     ServeConnection accepted =
         new ServeConnection(context, this, server, connection, ++serveNumbers, nowNs);
     serving.put(accepted.number(), accepted);
-    boolean hasRoom;
-    try {
-      hasRoom = accepted.accept();
-    } catch (VerbsException e) {
-      if (!RdmaConnection.isShortage(e)) {
-        accepted.markBroken(FallbackReason.CONNECT_FAILED, e.getMessage());
-        return;
-      }
-      hasRoom = false;
+    if (!accepted.create()) {
+      reject(accepted);
     }
-    if (!hasRoom) {
-      context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      accepted.reject();
+  }
+
+  /** The device refuses a connection. */
+  void onRefused(ServeConnection connection, VerbsException refusal) {
+    if (RdmaConnection.isShortage(refusal)) {
+      reject(connection);
+    } else {
+      connection.markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
     }
+  }
+
+  private void reject(ServeConnection connection) {
+    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    connection.reject();
   }
 
   /** Ends the connection that is unused for longest; the reader that is rejected tries again. */

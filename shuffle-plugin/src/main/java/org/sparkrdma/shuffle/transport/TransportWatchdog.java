@@ -4,15 +4,16 @@ package org.sparkrdma.shuffle.transport;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 
 /**
- * Checks each second that the agent takes turns, and that this host still has the addresses of the
- * listeners: peers know them, so the loss of one needs a new start. It counts checks instead of
- * time: after a pause of the whole process one check finds the agent where it was, and the next one
- * does not. Confined to the control thread.
+ * Checks each second that the agent takes turns, that no creation of a queue pair hangs, and that
+ * this host still has the addresses of the listeners: peers know them, so the loss of one needs a
+ * new start. It counts checks instead of time: after a pause of the whole process one check finds
+ * the agent where it was, and the next one does not. Confined to the control thread.
  */
 final class TransportWatchdog {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatchdog.class);
@@ -23,17 +24,15 @@ final class TransportWatchdog {
   private static final int MISSED_CHECKS = 2;
 
   private final ConnectionResources context;
-  private final Agent agent;
-  private final Thread agentThread;
+  private final Turns agent;
+  private final Turns queuePairs;
   private final long checksForHang;
   private int missedChecks;
-  private long seenTurns;
-  private int unchangedChecks;
 
   TransportWatchdog(ConnectionResources context, Agent agent, Thread agentThread) {
     this.context = context;
-    this.agent = agent;
-    this.agentThread = agentThread;
+    this.agent = new Turns(agentThread, agent::turns);
+    this.queuePairs = new Turns(context.queuePairs().thread(), context.queuePairs()::turns);
     this.checksForHang =
         Math.max(
             MIN_CHECKS_FOR_HANG, context.settings().requestTimeout().dividedBy(CHECK_INTERVAL));
@@ -41,14 +40,11 @@ final class TransportWatchdog {
 
   /** Returns the reason why RDMA is lost; null while it is not, and after it was returned. */
   String check() {
-    long turns = agent.turns();
-    unchangedChecks = turns == seenTurns ? unchangedChecks + 1 : 0;
-    seenTurns = turns;
-    if (unchangedChecks == checksForHang) {
-      Throwable stack = new Throwable("stack of " + agentThread.getName());
-      stack.setStackTrace(agentThread.getStackTrace());
-      LOG.error("Transport agent hangs in a call of the device; blocks use TCP", stack);
+    if (agent.haveStopped()) {
       return "the transport agent hangs in a call of the device";
+    }
+    if (queuePairs.haveStopped()) {
+      return "the device hangs while it creates a queue pair";
     }
     boolean present =
         context.self().endpoint().addresses().stream().allMatch(TransportWatchdog::isOfThisHost);
@@ -56,6 +52,33 @@ final class TransportWatchdog {
     return missedChecks == MISSED_CHECKS
         ? "an address of the listeners was removed: device=" + context.info().name()
         : null;
+  }
+
+  /** The turns of a thread at the last checks. */
+  private final class Turns {
+    private final Thread thread;
+    private final LongSupplier turns;
+    private long seen;
+    private int unchangedChecks;
+
+    Turns(Thread thread, LongSupplier turns) {
+      this.thread = thread;
+      this.turns = turns;
+    }
+
+    /** Whether the thread has been in one call of the device for too long; true once. */
+    boolean haveStopped() {
+      long now = turns.getAsLong();
+      unchangedChecks = now == seen && now != QueuePairThread.IDLE ? unchangedChecks + 1 : 0;
+      seen = now;
+      if (unchangedChecks != checksForHang) {
+        return false;
+      }
+      Throwable stack = new Throwable("stack of " + thread.getName());
+      stack.setStackTrace(thread.getStackTrace());
+      LOG.error("A thread hangs in a call of the device; blocks use TCP", stack);
+      return true;
+    }
   }
 
   /** Kernels report the loss of an address with RoCE only. */

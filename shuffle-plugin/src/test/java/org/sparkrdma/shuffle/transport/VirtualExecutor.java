@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -57,8 +58,10 @@ final class VirtualExecutor implements AutoCloseable {
   private boolean ticking;
   private boolean paused;
   private boolean hungDisk;
+  private boolean hungCreation;
   private boolean closed;
   private long busyUntilNs;
+  private long creatingUntilNs;
   private long ingressFreeNs;
   private long egressFreeNs;
   private long bytesInFlight;
@@ -67,15 +70,28 @@ final class VirtualExecutor implements AutoCloseable {
   private long maxUnaccountedBytes;
   private int unreceived;
   private long workDone;
+  private long copiedBytes;
   private int requests;
   private int queuePairNumbers;
   private int queuePairs;
 
   /** Map outputs whose partitions have one length. */
-  private record Outputs(long[] offsets) implements MapOutputs {
+  private final class Outputs implements MapOutputs {
+    private final long[] offsets;
+
+    Outputs(long[] offsets) {
+      this.offsets = offsets;
+    }
+
     @Override
     public MapOutput open(int shuffleId, long mapId) {
-      return new MapOutput(Path.of("/virtual/outputs.data"), offsets, null);
+      return new MapOutput(Path.of("/virtual/outputs.data"), offsets, null) {
+        @Override
+        public void read(long fileOffset, ByteBuffer target) {
+          copiedBytes += target.remaining();
+          target.position(target.limit());
+        }
+      };
     }
 
     @Override
@@ -104,7 +120,7 @@ final class VirtualExecutor implements AutoCloseable {
     long[] offsets = LongStream.rangeClosed(0, partitions).map(i -> i * blockBytes).toArray();
     Map<String, String> keys = new HashMap<>(settings);
     keys.put("spark.shuffle.rdma.verify", "false");
-    keys.put("spark.shuffle.rdma.serve", "window");
+    keys.putIfAbsent("spark.shuffle.rdma.serve", "window");
     keys.put("spark.shuffle.rdma.fabric.trusted", "true");
     ShuffleSettings all = ShuffleSettings.of(keys);
     long pinnedBytes = all.pinnedMaxBytes().orElse(1L << 30);
@@ -146,7 +162,7 @@ final class VirtualExecutor implements AutoCloseable {
               server = new VirtualBlockServer(parameters);
               return server.server();
             },
-            thread -> {});
+            /* threadStart= */ thread -> {});
   }
 
   InetAddress address() {
@@ -189,6 +205,7 @@ final class VirtualExecutor implements AutoCloseable {
       return;
     }
     int work = transport.agent().doWork() + (hungDisk ? 0 : server.workOnDisk());
+    createQueuePairs();
     workDone += work;
     if (work > 0) {
       maxLinkBytes = Math.max(maxLinkBytes, linkBytes());
@@ -204,6 +221,27 @@ final class VirtualExecutor implements AutoCloseable {
             ticking = false;
             wake();
           });
+    }
+  }
+
+  /** The thread of queue pairs, on which one creation follows the other. */
+  private void createQueuePairs() {
+    Runnable next = transport.queuePairs().poll();
+    while (next != null) {
+      Runnable creation = next;
+      long lengthNs = fabric.queuePairNs(this);
+      hungCreation |= lengthNs == VirtualFabric.LOST;
+      creatingUntilNs = Math.max(creatingUntilNs, fabric.nowNs()) + lengthNs;
+      if (!hungCreation) {
+        fabric.at(creatingUntilNs, () -> create(creation));
+      }
+      next = transport.queuePairs().poll();
+    }
+  }
+
+  private void create(Runnable creation) {
+    if (!closed) {
+      creation.run();
     }
   }
 
@@ -354,6 +392,11 @@ final class VirtualExecutor implements AutoCloseable {
 
   long maxBytesInFlight() {
     return maxBytesInFlight;
+  }
+
+  /** Bytes of its map outputs that it has copied. */
+  long copiedBytes() {
+    return copiedBytes;
   }
 
   /** Steps of its agent and its block server. */

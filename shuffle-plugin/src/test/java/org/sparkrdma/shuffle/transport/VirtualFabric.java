@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -62,6 +63,7 @@ final class VirtualFabric implements AutoCloseable {
   private EventDelay eventDelay = (to, type) -> 0;
   private MessageDelay messageDelay = (from, type) -> 0;
   private ReadDelay readDelay = from -> 0;
+  private ToLongFunction<VirtualExecutor> queuePairTime = of -> 0;
   private UnaryOperator<byte[]> messageChange = message -> message;
   private int started;
   private long nowNs;
@@ -161,6 +163,15 @@ final class VirtualFabric implements AutoCloseable {
 
   long readDelayNs(VirtualExecutor from) {
     return readDelay.ns(from);
+  }
+
+  /** The device of an executor takes so long to create a queue pair; {@link #LOST} for ever. */
+  void createQueuePairsIn(ToLongFunction<VirtualExecutor> time) {
+    queuePairTime = time;
+  }
+
+  long queuePairNs(VirtualExecutor of) {
+    return queuePairTime.applyAsLong(of);
   }
 
   /** Changes each message on its way. */

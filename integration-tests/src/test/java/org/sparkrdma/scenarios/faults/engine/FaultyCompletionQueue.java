@@ -2,18 +2,21 @@
 package org.sparkrdma.scenarios.faults.engine;
 
 import java.util.ArrayDeque;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.WorkCompletion;
 
-/** Lets queue pairs inspect, drop and inject completions. Confined to the polling thread. */
+/**
+ * Lets queue pairs inspect, drop and inject completions. Confined to the polling thread, but for
+ * {@link #add}.
+ */
 final class FaultyCompletionQueue implements CompletionQueue {
   private final CompletionQueue real;
   private final CompletionChannel channel;
-  private final Map<Integer, FaultyQueuePair> queuePairs = new HashMap<>();
+  private final Map<Integer, FaultyQueuePair> queuePairs = new ConcurrentHashMap<>();
   private final ArrayDeque<InjectedCompletion> made = new ArrayDeque<>();
   private boolean overrun;
 

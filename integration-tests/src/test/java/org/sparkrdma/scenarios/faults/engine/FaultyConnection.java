@@ -13,7 +13,10 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
-/** Drops and changes messages of connection set-up. Confined to the polling thread. */
+/**
+ * Drops and changes messages of connection set-up. Confined to the polling thread, but for {@link
+ * #createQueuePair}.
+ */
 final class FaultyConnection implements Connection {
   private final Connection real;
   private final FaultyConnectionManager manager;

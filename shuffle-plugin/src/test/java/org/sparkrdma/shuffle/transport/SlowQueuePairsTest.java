@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * A device that takes long to create a queue pair, in virtual time: what is read and served over
+ * connections that exist goes on meanwhile. The end of each test checks that nothing stays open.
+ */
+@Tag("slow")
+@Timeout(120)
+class SlowQueuePairsTest {
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final int NEW_PEERS = 30;
+  private static final int MANY_PEERS = 300;
+  private static final long MS = VirtualFabric.MS;
+
+  /** What mlx5 cards take at most. */
+  private static final long CREATION_NS = 3 * MS;
+
+  private final VirtualFabric fabric = new VirtualFabric();
+  private VirtualExecutor reader;
+  private VirtualExecutor server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    reader = fabric.start(BLOCK_BYTES);
+    server = fabric.start(BLOCK_BYTES);
+    VirtualFetch first = new VirtualFetch(reader, server.endpoint());
+    fabric.run(10 * MS);
+    assertThat(first.isRead()).isTrue();
+  }
+
+  @AfterEach
+  void close() {
+    fabric.close();
+  }
+
+  private List<VirtualExecutor> startOthers() throws Exception {
+    List<VirtualExecutor> others = new ArrayList<>();
+    for (int i = 0; i < NEW_PEERS; i++) {
+      others.add(fabric.start(BLOCK_BYTES));
+    }
+    return others;
+  }
+
+  /** A task reads block after block; its longest wait for one. */
+  private long longestReadNs(long lengthNs) {
+    long endNs = fabric.nowNs() + lengthNs;
+    long longestNs = 0;
+    while (fabric.nowNs() < endNs) {
+      long sinceNs = fabric.nowNs();
+      VirtualFetch next = new VirtualFetch(reader, server.endpoint());
+      fabric.runUntil(next::isAnswered, 1_000 * MS);
+      assertThat(next.failures()).isEmpty();
+      assertThat(next.isRead()).isTrue();
+      longestNs = Math.max(longestNs, fabric.nowNs() - sinceNs);
+      fabric.run(MS / 10);
+    }
+    return longestNs;
+  }
+
+  private static List<VirtualFetch> fetch(
+      List<VirtualExecutor> readers, List<VirtualExecutor> servers) {
+    List<VirtualFetch> all = new ArrayList<>();
+    for (VirtualExecutor by : readers) {
+      servers.forEach(from -> all.add(new VirtualFetch(by, from.endpoint())));
+    }
+    return all;
+  }
+
+  private void assertGoesOnWhile(List<VirtualFetch> connecting, long ofCreationNs) {
+    assertThat(longestReadNs(2 * NEW_PEERS * CREATION_NS)).isLessThan(MS / 2);
+    assertThat(connecting)
+        .allMatch(fetch -> fetch.isRead() == (ofCreationNs != VirtualFabric.LOST));
+  }
+
+  @Test
+  void shouldReadWhileItConnectsToOthers() throws Exception {
+    fabric.createQueuePairsIn(of -> of == reader ? CREATION_NS : 0);
+    assertGoesOnWhile(fetch(List.of(reader), startOthers()), CREATION_NS);
+  }
+
+  @Test
+  void shouldServeWhileItAcceptsOthers() throws Exception {
+    fabric.createQueuePairsIn(of -> of == server ? CREATION_NS : 0);
+    assertGoesOnWhile(fetch(startOthers(), List.of(server)), CREATION_NS);
+  }
+
+  @Test
+  void shouldReadWhileTheCreationForAnotherHangs() throws Exception {
+    fabric.createQueuePairsIn(of -> of == reader ? VirtualFabric.LOST : 0);
+    assertGoesOnWhile(fetch(List.of(reader), startOthers()), VirtualFabric.LOST);
+  }
+
+  @Test
+  void shouldServeWhileTheCreationForAnotherHangs() throws Exception {
+    fabric.createQueuePairsIn(of -> of == server ? VirtualFabric.LOST : 0);
+    assertGoesOnWhile(fetch(startOthers(), List.of(server)), VirtualFabric.LOST);
+  }
+
+  /** The attempt ends before its queue pair is created. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldKeepNothingOfAConnectionThatEndsMeanwhile(boolean atServer) throws Exception {
+    VirtualExecutor other = fabric.start(BLOCK_BYTES);
+    VirtualExecutor slow = atServer ? server : reader;
+    fabric.createQueuePairsIn(of -> of == slow ? 20_000 * MS : 0);
+    VirtualExecutor by = atServer ? other : reader;
+    VirtualExecutor from = atServer ? server : other;
+    VirtualFetch fetch = new VirtualFetch(by, from.endpoint());
+    fabric.run(19_000 * MS);
+    assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
+    assertThat(slow.connections()).as("the device may still use its memory").isEqualTo(2);
+    fabric.run(2_000 * MS);
+    assertThat(slow.connections()).isEqualTo(1);
+    fabric.createQueuePairsIn(of -> 0);
+    VirtualFetch again = new VirtualFetch(by, from.endpoint());
+    fabric.run(100 * MS);
+    assertThat(again.isRead()).isTrue();
+  }
+
+  /** It reads from each of the others, and each of them from it. */
+  @Test
+  void shouldReadWhileAStageWithManyPeersStarts() throws Exception {
+    List<VirtualExecutor> peers = new ArrayList<>();
+    for (int i = 0; i < MANY_PEERS; i++) {
+      peers.add(fabric.start(BLOCK_BYTES));
+    }
+    fabric.createQueuePairsIn(of -> CREATION_NS);
+    fetch(List.of(reader), peers);
+    fetch(peers, List.of(reader));
+    assertThat(longestReadNs(1_000 * MS)).isLessThan(MS);
+    fabric.run(5_000 * MS);
+    assertThat(reader.connections()).isGreaterThan(MANY_PEERS / 2);
+  }
+}
