@@ -64,7 +64,7 @@ final class ListLinks {
       "reader named org.apache.spark.util.collection.ExternalSorter <init> 5,6[]",
       "ui named org.apache.spark.ui.UIUtils headerSparkPage 7,8",
       "ui named org.apache.spark.ui.WebUIPage render 1",
-      "client forwards org.sparkrdma.shuffle.read.RdmaBlockClient org.apache.spark.network.shuffle.BlockStoreClient");
+      "client forwards org.sparkrdma.shuffle.spark.ForwardingClient org.apache.spark.network.shuffle.BlockStoreClient");
 
   /** Instructions that push zero or null, by the sort of a type. */
   private static final int[] ZERO = {0, 3, 3, 3, 3, 3, Opcodes.FCONST_0, Opcodes.LCONST_0, Opcodes.DCONST_0, 1, 1};

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import com.codahale.metrics.MetricSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -13,14 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockPushingListener;
-import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.shuffle.MergeFinalizerListener;
-import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
-import org.apache.spark.network.shuffle.checksum.Cause;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
@@ -30,6 +22,7 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.spark.ForwardingClient;
 
 /**
  * The block client of Spark's fetcher, which decides which blocks are tried by RDMA: shuffle blocks
@@ -40,7 +33,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * callers get Spark's own client. Where it is known at once that blocks use TCP, the task's thread
  * calls Spark's client, as in Spark. Created by the runtime. Safe for any thread.
  */
-public final class RdmaBlockClient extends BlockStoreClient {
+public final class RdmaBlockClient extends ForwardingClient {
   /** Finds where blocks are fetched. */
   @FunctionalInterface
   public interface Endpoints {
@@ -93,6 +86,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       AtomicBoolean draining,
       ReadingTask ofTask,
       boolean forAllTasks) {
+    super(context.spark());
     this.context = context;
     this.transport = transport;
     this.endpoints = endpoints;
@@ -127,7 +121,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager files) {
     if (context.missing().any()) {
-      context.spark().fetchBlocks(host, port, executorId, blockIds, listener, files);
+      super.fetchBlocks(host, port, executorId, blockIds, listener, files);
       return;
     }
     // Blocks that no other object answers; only they may be asked for once more here.
@@ -173,7 +167,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       if (!context.missing().take(e) || open.length == 0) {
         throw e;
       }
-      context.spark().fetchBlocks(host, port, executorId, open, listener, files);
+      super.fetchBlocks(host, port, executorId, open, listener, files);
     }
   }
 
@@ -231,82 +225,4 @@ public final class RdmaBlockClient extends BlockStoreClient {
       request.leaveRestToTcp(FallbackReason.NO_ENDPOINT, "not in the directory");
     }
   }
-
-  // Everything else.
-
-  @Override
-  public Cause diagnoseCorruption(
-      String host,
-      int port,
-      String executorId,
-      int shuffleId,
-      long mapId,
-      int reduceId,
-      long checksum,
-      String algorithm) {
-    return context
-        .spark()
-        .diagnoseCorruption(
-            host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
-  }
-
-  @Override
-  public void getMergedBlockMeta(
-      String host,
-      int port,
-      int shuffleId,
-      int shuffleMergeId,
-      int reduceId,
-      MergedBlocksMetaListener listener) {
-    context.spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
-  }
-
-  @Override
-  public void getHostLocalDirs(
-      String host,
-      int port,
-      String[] executorIds,
-      CompletableFuture<Map<String, String[]>> directories) {
-    context.spark().getHostLocalDirs(host, port, executorIds, directories);
-  }
-
-  @Override
-  public void pushBlocks(
-      String host,
-      int port,
-      String[] blockIds,
-      ManagedBuffer[] buffers,
-      BlockPushingListener listener) {
-    context.spark().pushBlocks(host, port, blockIds, buffers, listener);
-  }
-
-  @Override
-  public void finalizeShuffleMerge(
-      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
-    context.spark().finalizeShuffleMerge(host, port, shuffleId, shuffleMergeId, listener);
-  }
-
-  @Override
-  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
-    return context.spark().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
-  }
-
-  @Override
-  public void setAppAttemptId(String id) {
-    context.spark().setAppAttemptId(id);
-  }
-
-  @Override
-  public String getAppAttemptId() {
-    return context.spark().getAppAttemptId();
-  }
-
-  @Override
-  public MetricSet shuffleMetrics() {
-    return context.spark().shuffleMetrics();
-  }
-
-  /** Does nothing: it does not own Spark's client. */
-  @Override
-  public void close() {}
 }
