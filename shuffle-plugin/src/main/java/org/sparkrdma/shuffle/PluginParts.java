@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
+import org.sparkrdma.shuffle.read.RdmaReads;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
@@ -230,21 +231,21 @@ final class PluginParts implements AutoCloseable {
   }
 
   /**
-   * The runtime of this executor, after a wait in the first seconds of its life until peers can
+   * How tasks of this executor read, after a wait in the first seconds of its life until peers can
    * find it; null when the mode is off, and in local mode, where no block is remote.
    *
    * @throws IllegalStateException when RDMA is required and not available; it fails the task
    */
-  RdmaRuntime awaitRuntime(Supplier<IndexShuffleBlockResolver> resolver) {
+  RdmaReads awaitReads(Supplier<IndexShuffleBlockResolver> resolver) {
     RdmaRuntime rdma = startedRuntime(resolver);
     requireNothingMissing();
-    if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
+    if (rdma == null) {
+      return null;
+    }
+    if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       rdma.require(REQUIRED_WAIT);
     }
-    if (rdma != null) {
-      rdma.awaitPublished();
-    }
-    return rdma;
+    return rdma.awaitPublished();
   }
 
   /** The runtime, if it has been started and not closed; else null. */
@@ -252,7 +253,7 @@ final class PluginParts implements AutoCloseable {
     return runtime;
   }
 
-  /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
+  /** Starts the runtime at the first call; null as for {@link #awaitReads}, or after the end. */
   RdmaRuntime startedRuntime(Supplier<IndexShuffleBlockResolver> resolver) {
     guarded(() -> startOnce(resolver));
     return runtime();

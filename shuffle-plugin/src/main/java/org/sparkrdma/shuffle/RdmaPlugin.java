@@ -238,8 +238,7 @@ public final class RdmaPlugin implements SparkPlugin {
       try {
         RdmaRuntime rdma = begin();
         if (rdma != null) {
-          rdma.awaitPublished();
-          rdma.beginRead(TaskContext.get());
+          rdma.awaitPublished().begin(TaskContext.get());
         }
       } catch (LinkageError e) {
         missing.takeOrThrow(e);
@@ -274,7 +273,7 @@ public final class RdmaPlugin implements SparkPlugin {
         // Spark may have a method that the client does not forward.
         missing.check();
         if (runtime != null && !missing.any()) {
-          setClient(blockManager, runtime.client().forAllTasks());
+          setClient(blockManager, runtime.reads().sharedClient());
           LOG.info("Readers of {} fetch by RDMA", manager.getClass().getName());
         }
       } catch (ReflectiveOperationException | RuntimeException e) {

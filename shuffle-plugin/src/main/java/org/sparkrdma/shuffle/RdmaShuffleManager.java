@@ -21,6 +21,8 @@ import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.RdmaReads;
+import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
@@ -37,6 +39,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
   private final PluginParts parts;
+
+  /** Null until the first tasks have waited for the start of RDMA. */
+  private volatile RdmaReads reads;
 
   /**
    * Called by Spark.
@@ -81,13 +86,18 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    awaitRuntime();
+    awaitReads();
     return super.getWriter(handle, mapId, context, metrics);
   }
 
-  /** Null also when a member of Spark is missing. */
-  private RdmaRuntime awaitRuntime() {
-    return parts.awaitRuntime(() -> shuffleBlockResolver());
+  /** Null as for {@link PluginParts#awaitReads}. Asks only this object while RDMA is up. */
+  private RdmaReads awaitReads() {
+    RdmaReads known = reads;
+    if (known == null || !known.is(Way.RDMA)) {
+      known = parts.awaitReads(() -> shuffleBlockResolver());
+      reads = known;
+    }
+    return known;
   }
 
   @Override
@@ -103,19 +113,16 @@ public class RdmaShuffleManager extends SortShuffleManager {
         () ->
             super.getReader(
                 handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
-    RdmaRuntime rdma = awaitRuntime();
+    RdmaReads rdma = awaitReads();
     try {
-      if (rdma != null) {
-        rdma.beginRead(context);
-      }
-      if (!parts.readsBlocks()) {
+      if (rdma == null ? !parts.readsBlocks() : !rdma.begin(context)) {
         return sparks.get();
       }
       SparkEnv env = SparkEnv.get();
       ShuffleDependency<K, ?, C> dependency = dependency(handle);
       return new RdmaShuffleReader<>(
           env,
-          rdma == null ? env.blockManager().blockStoreClient() : rdma.client(),
+          rdma,
           dependency,
           ShuffleStreams.locate(
               env, dependency, startMapIndex, endMapIndex, startPartition, endPartition, context),
@@ -136,9 +143,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
    * @throws IllegalStateException when RDMA is required and not available
    */
   public BlockStoreClient blockStoreClient() {
-    RdmaRuntime rdma = awaitRuntime();
-    return rdma != null && rdma.mayFetch()
-        ? rdma.client().forTask(ReadingTask.ofReader(TaskContext.get()))
+    RdmaReads rdma = awaitReads();
+    return rdma != null && rdma.is(Way.RDMA)
+        ? rdma.client(ReadingTask.ofReader(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
   }
 

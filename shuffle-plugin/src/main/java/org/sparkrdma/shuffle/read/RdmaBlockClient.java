@@ -7,21 +7,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
-import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.spark.ForwardingClient;
 
 /**
@@ -29,87 +25,35 @@ import org.sparkrdma.shuffle.spark.ForwardingClient;
  * of an executor whose endpoint is known, while RDMA is up, unless Spark wants them on disk. {@link
  * FetchRequest} has what becomes of these; all others come over TCP without a try.
  *
- * <p>{@link #forTask} fetches for one reader, {@link #forAllTasks} for any of the executor; other
- * callers get Spark's own client. Where it is known at once that blocks use TCP, the task's thread
- * calls Spark's client, as in Spark. Created by the runtime. Safe for any thread.
+ * <p>For one reader of a task. Where it is known at once that blocks use TCP, the task's thread
+ * calls Spark's client, as in Spark. Created by {@link RdmaReads}. Safe for any thread.
  */
-public final class RdmaBlockClient extends ForwardingClient {
-  /** Finds where blocks are fetched. */
-  @FunctionalInterface
-  public interface Endpoints {
-    /**
-     * The endpoint of an executor, or of another that serves its blocks; as {@code
-     * DirectoryClient.find}.
-     *
-     * @param stage of the task that reads
-     */
-    CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage);
-  }
-
+public class RdmaBlockClient extends ForwardingClient {
   private static final String[] NONE = {};
 
   private final FetchContext context;
-  private final Supplier<BlockTransport> transport;
-  private final Endpoints endpoints;
-  private final BooleanSupplier isUp;
-  private final AtomicBoolean draining;
+  private final RdmaReads reads;
+  private final ReadingTask task;
 
-  /** Null for readers that cannot verify blocks when they open them. */
-  private final ReadingTask ofTask;
+  /** Whether RDMA was up when the reader began. */
+  private final boolean mayUseRdma;
 
-  /** Whether each call fetches for a reader of its own. */
-  private final boolean forAllTasks;
-
-  /**
-   * Whether RDMA was up when this was created: for a reader of the plug-in at its begin, for others
-   * at each call.
-   */
-  private final boolean wasUp;
-
-  /**
-   * @param transport the one in use now
-   * @param isUp whether RDMA is up
-   */
-  public RdmaBlockClient(
-      FetchContext context,
-      Supplier<BlockTransport> transport,
-      Endpoints endpoints,
-      BooleanSupplier isUp) {
-    this(context, transport, endpoints, isUp, new AtomicBoolean(), null, false);
-  }
-
-  private RdmaBlockClient(
-      FetchContext context,
-      Supplier<BlockTransport> transport,
-      Endpoints endpoints,
-      BooleanSupplier isUp,
-      AtomicBoolean draining,
-      ReadingTask ofTask,
-      boolean forAllTasks) {
+  RdmaBlockClient(FetchContext context, RdmaReads reads, ReadingTask task) {
     super(context.spark());
     this.context = context;
-    this.transport = transport;
-    this.endpoints = endpoints;
-    this.isUp = isUp;
-    this.draining = draining;
-    this.ofTask = ofTask;
-    this.forAllTasks = forAllTasks;
-    this.wasUp = isUp.getAsBoolean();
+    this.reads = reads;
+    this.task = task;
+    this.mayUseRdma = reads.is(Way.RDMA);
   }
 
-  /** The same for the reader of one task, which fetches by RDMA if it is up. */
-  public RdmaBlockClient forTask(ReadingTask task) {
-    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, task, false);
+  /** The reader of a request. */
+  ReadingTask task() {
+    return task;
   }
 
-  /** The same for any reader of any task. It knows no map indexes, so a failure names none. */
-  public RdmaBlockClient forAllTasks() {
-    return new RdmaBlockClient(context, transport, endpoints, isUp, draining, null, true);
-  }
-
-  /** The executor is stopping: new requests go to Spark's own client. Open requests continue. */
-  public void drain() {
-    draining.set(true);
+  /** Whether the reader's blocks are tried by RDMA. */
+  boolean mayUseRdma() {
+    return mayUseRdma;
   }
 
   @Override
@@ -120,26 +64,26 @@ public final class RdmaBlockClient extends ForwardingClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    if (context.missing().any()) {
+    if (reads.is(Way.SPARKS)) {
       super.fetchBlocks(host, port, executorId, blockIds, listener, files);
       return;
     }
     // Blocks that no other object answers; only they may be asked for once more here.
     String[] open = blockIds;
     try {
-      ReadingTask task = ofTask == null ? new ReadingTask(TaskContext.get()) : ofTask;
+      ReadingTask reader = task();
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
-      if (draining.get() || (ofTask == null && !forAllTasks)) {
-        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, false);
+      if (reads.is(Way.DRAINING)) {
+        TcpFetch.fetch(context, peer, reader.stage(), blockIds.clone(), listener, files, false);
         return;
       }
-      boolean mayUseRdma = forAllTasks ? isUp.getAsBoolean() : wasUp;
-      if (files != null || !mayUseRdma) {
-        FallbackReason reason = mayUseRdma ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
+      boolean tries = mayUseRdma();
+      if (files != null || !tries) {
+        FallbackReason reason = tries ? FallbackReason.DISK : FallbackReason.UNAVAILABLE;
         for (int i = 0; i < blockIds.length; i++) {
           context.counters().fellBack(reason);
         }
-        TcpFetch.fetch(context, peer, task.stage(), blockIds.clone(), listener, files, mayUseRdma);
+        TcpFetch.fetch(context, peer, reader.stage(), blockIds.clone(), listener, files, tries);
         return;
       }
       String[] names = blockIds.clone();
@@ -155,13 +99,13 @@ public final class RdmaBlockClient extends ForwardingClient {
         parsed.removeAll(Set.copyOf(others));
         names = parsed.toArray(String[]::new);
         String[] rest = others.toArray(String[]::new);
-        TcpFetch.fetch(context, peer, task.stage(), rest, listener, null, false);
+        TcpFetch.fetch(context, peer, reader.stage(), rest, listener, null, false);
         open = names;
       }
       if (names.length > 0) {
-        FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, task);
+        FetchRequest request = new FetchRequest(context, peer, names, ranges, listener, reader);
         open = NONE;
-        startByRdma(request, peer, task.stage());
+        startByRdma(request, peer, reader.stage());
       }
     } catch (LinkageError e) {
       if (!context.missing().take(e) || open.length == 0) {
@@ -184,7 +128,7 @@ public final class RdmaBlockClient extends ForwardingClient {
   private void findEndpoint(FetchRequest request, BlockManagerAddress peer, int stage) {
     CompletableFuture<Optional<Endpoint>> found;
     try {
-      found = endpoints.find(peer, stage);
+      found = reads.endpoints().find(peer, stage);
     } catch (RuntimeException e) {
       // The executor stops, and the directory takes no more calls.
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, e.toString());
@@ -218,7 +162,7 @@ public final class RdmaBlockClient extends ForwardingClient {
    */
   private void onEndpoint(FetchRequest request, Optional<Endpoint> endpoint, boolean isTask) {
     if (endpoint.isPresent()) {
-      request.fetchByRdma(transport.get(), endpoint.get());
+      request.fetchByRdma(reads.transport(), endpoint.get());
     } else if (isTask) {
       request.fetchByTcpNow(FallbackReason.NO_ENDPOINT, "not in the directory");
     } else {

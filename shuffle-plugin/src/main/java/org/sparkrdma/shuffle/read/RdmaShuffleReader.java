@@ -33,7 +33,7 @@ import scala.runtime.BoxedUnit;
  */
 public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final SparkEnv env;
-  private final BlockStoreClient client;
+  private final RdmaReads reads;
   private final ShuffleDependency<K, ?, C> dependency;
   private final MapSizesByExecutorId blocks;
   private final TaskContext context;
@@ -43,14 +43,14 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private RecordIterator input;
 
   /**
-   * @param client fetches remote blocks; an {@link RdmaBlockClient}, or Spark's own
+   * @param reads has the client that fetches remote blocks; null for Spark's own
    * @param blocks to read, as {@link ShuffleStreams#locate} has found them
    * @param edge takes errors about missing members
    * @param sparks creates Spark's reader of the same range
    */
   public RdmaShuffleReader(
       SparkEnv env,
-      BlockStoreClient client,
+      RdmaReads reads,
       ShuffleDependency<K, ?, C> dependency,
       MapSizesByExecutorId blocks,
       TaskContext context,
@@ -58,7 +58,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       LinkEdge edge,
       Supplier<ShuffleReader<K, C>> sparks) {
     this.env = env;
-    this.client = client;
+    this.reads = reads;
     this.dependency = dependency;
     this.blocks = blocks;
     this.context = context;
@@ -102,14 +102,15 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
     Serializer serializer = dependency.serializer();
-    if (!(client instanceof RdmaBlockClient rdma)) {
-      return ShuffleStreams.fetch(env, client, blocks, serializer, context, metrics);
+    if (reads == null) {
+      BlockStoreClient sparks = env.blockManager().blockStoreClient();
+      return ShuffleStreams.fetch(env, sparks, blocks, serializer, context, metrics);
     }
     // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
     ReadingTask task = ReadingTask.ofReader(context);
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
-    return ShuffleStreams.fetch(env, rdma.forTask(task), remembered, serializer, context, metrics);
+    return ShuffleStreams.fetch(env, reads.client(task), remembered, serializer, context, metrics);
   }
 
   /**

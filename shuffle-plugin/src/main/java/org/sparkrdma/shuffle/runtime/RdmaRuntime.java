@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.TaskContext;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -25,7 +24,6 @@ import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
-import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
@@ -33,7 +31,8 @@ import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.RdmaReads;
+import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -82,16 +81,10 @@ public final class RdmaRuntime implements AutoCloseable {
   private final DirectoryClient directory;
   private final ControlThread control;
   private final FallbackThreads tcp;
-  private final RdmaBlockClient client;
+  private final RdmaReads reads;
   private final MissingLinks missing;
   private final AtomicReference<RuntimeStatus> status =
       new AtomicReference<>(RuntimeStatus.STARTING);
-
-  /**
-   * The transport that was started last. A closed one answers every block itself; before the first
-   * one is started this does.
-   */
-  private volatile BlockTransport transport = BlockTransport.UNAVAILABLE;
 
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
@@ -157,7 +150,8 @@ public final class RdmaRuntime implements AutoCloseable {
             control,
             missing);
     created.broadcasts =
-        Broadcasts.onExecutor(env, settings, counters, created::transport, created.directory::find);
+        Broadcasts.onExecutor(
+            env, settings, counters, created.reads::transport, created.directory::find);
     return created;
   }
 
@@ -185,7 +179,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.start = start;
     this.directory = directory;
     this.control = control;
-    this.figures = new RuntimeFigures(directory, executorId, status, counters);
+    this.figures = new RuntimeFigures(status, counters);
     this.tcp = standIns.tcp();
     FetchContext context =
         new FetchContext(
@@ -197,12 +191,8 @@ public final class RdmaRuntime implements AutoCloseable {
             new UnusableChecksums(),
             new FallbackLog(),
             missing);
-    this.client = new RdmaBlockClient(context, this::transport, standIns::find, this::mayFetch);
+    this.reads = new RdmaReads(context, standIns::find, directory::reportSoon);
     this.missing = missing;
-  }
-
-  private BlockTransport transport() {
-    return transport;
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -224,16 +214,21 @@ public final class RdmaRuntime implements AutoCloseable {
       tcp.close();
       control.shutdownNow();
       published.countDown();
-      return;
     }
-    missing.setEnd(reason -> control.execute(() -> turnOffForGood(reason)));
-    // Beside the start, which waits for it.
-    tcp.tryRun(MissingLinks.class.getName(), missing::check);
-    control.execute(this::tryStart);
-    var unused =
-        control.scheduleWithFixedDelay(
-            this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
-    figures.startReports();
+    missing.setEnd(
+        reason -> {
+          reads.use(Way.SPARKS);
+          control.execute(() -> turnOffForGood(reason));
+        });
+    if (control.isRunning()) {
+      // Beside the start, which waits for it.
+      tcp.tryRun(MissingLinks.class.getName(), missing::check);
+      control.execute(this::tryStart);
+      var unused =
+          control.scheduleWithFixedDelay(
+              this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
+      directory.report(executorId, figures::current, counters.stages()::taken, reads::areOpen);
+    }
   }
 
   /** One start, after which RDMA is up or off, or another start follows. */
@@ -258,7 +253,8 @@ public final class RdmaRuntime implements AutoCloseable {
       onFailedStart(start.reasons());
       return;
     }
-    transport = started.get().transport();
+    // Before the state, for which tasks wait.
+    reads.useRdma(started.get().transport());
     if (change(RuntimeStatus.up(started.get()))) {
       announce(started.get());
     } else {
@@ -314,9 +310,11 @@ public final class RdmaRuntime implements AutoCloseable {
    */
   private void onLost(int number, String reason) {
     RuntimeStatus before = status.get();
-    if (number != starts
-        || !before.is(State.UP)
-        || !status.compareAndSet(before, RuntimeStatus.down(State.RESTARTING, List.of(reason)))) {
+    if (number != starts || !before.is(State.UP)) {
+      return;
+    }
+    reads.use(Way.TCP);
+    if (!status.compareAndSet(before, RuntimeStatus.down(State.RESTARTING, List.of(reason)))) {
       return;
     }
     LOG.warn("RDMA is not used in this executor until it can be started: {}", reason);
@@ -384,16 +382,7 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /** Whether RDMA is up. */
   public boolean mayFetch() {
-    return status.get().is(State.UP);
-  }
-
-  /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
-  public void beginRead(TaskContext task) {
-    // Else Spark may call a method that it has renamed at the end of the task.
-    missing.check();
-    if (!missing.any()) {
-      figures.beginRead(task);
-    }
+    return reads.is(Way.RDMA);
   }
 
   /** Account of pinned memory; empty while RDMA is not up. */
@@ -402,17 +391,20 @@ public final class RdmaRuntime implements AutoCloseable {
     return now.is(State.UP) ? Optional.of(now.parts().budget()) : Optional.empty();
   }
 
-  /** Fetches for all readers of this executor. */
-  public RdmaBlockClient client() {
-    return client;
+  /** How tasks of this executor read. */
+  public RdmaReads reads() {
+    return reads;
   }
 
   /**
    * Waits until peers can find this executor or RDMA is off here, but only in the first seconds of
    * the executor's life, so that only its first tasks wait. A start that takes longer may still
-   * succeed, and later tasks use it.
+   * succeed, and later tasks use it. The look-up of what Spark lacks is over, too: else Spark may
+   * call a method that it has renamed at the end of the task.
+   *
+   * @return how the task reads
    */
-  public void awaitPublished() {
+  public RdmaReads awaitPublished() {
     try {
       long leftNs = limits.firstStart().toNanos() - (System.nanoTime() - createdNs);
       if (!published.await(leftNs, TimeUnit.NANOSECONDS)
@@ -426,6 +418,8 @@ public final class RdmaRuntime implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    missing.check();
+    return reads;
   }
 
   /**
@@ -492,7 +486,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * uses RDMA. Closes nothing and returns at once.
    */
   void drain() {
-    client.drain();
+    reads.use(Way.DRAINING);
     Optional<PinnedBudget> pinned = pinned();
     if (!status.getAndUpdate(RuntimeStatus::stopped).is(State.STOPPED)) {
       Map<String, Long> used = counters.snapshot();

@@ -5,13 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
-import org.apache.spark.TaskContext;
-import org.apache.spark.util.TaskCompletionListener;
 import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
@@ -19,42 +15,15 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
  * The figures of this executor for the driver: state, device, pinned memory, bytes by path and
- * fallbacks. Collected by the thread of the directory; tasks only say when they read.
+ * fallbacks. Collected by the thread of the directory.
  */
 final class RuntimeFigures {
-  private final DirectoryClient directory;
-  private final String executorId;
   private final AtomicReference<RuntimeStatus> status;
   private final ShuffleCounters counters;
-  private final AtomicInteger openReads = new AtomicInteger();
 
-  RuntimeFigures(
-      DirectoryClient directory,
-      String executorId,
-      AtomicReference<RuntimeStatus> status,
-      ShuffleCounters counters) {
-    this.directory = directory;
-    this.executorId = executorId;
+  RuntimeFigures(AtomicReference<RuntimeStatus> status, ShuffleCounters counters) {
     this.status = status;
     this.counters = counters;
-  }
-
-  /** Begins to send the figures to the driver from time to time. */
-  void startReports() {
-    directory.report(
-        executorId, this::current, counters.stages()::taken, () -> openReads.get() > 0);
-  }
-
-  /** A task begins to read; the figures are sent when no task has read for a while. */
-  void beginRead(TaskContext task) {
-    openReads.incrementAndGet();
-    var unused = task.addTaskCompletionListener((TaskCompletionListener) ended -> endRead());
-  }
-
-  private void endRead() {
-    if (openReads.decrementAndGet() == 0) {
-      directory.reportSoon();
-    }
   }
 
   /**

@@ -35,6 +35,15 @@ abstract class BlockClientFixture {
   final FallbackThreads tcp = new FallbackThreads(request -> rechecks.incrementAndGet());
   final FetchContext context = new FetchContext(spark, tcp, counters, true, 1, new FallbackLog());
   final RecordingListener listener = new RecordingListener();
+  final RdmaReads reads = new RdmaReads(context, this::find, () -> {});
+
+  /** The one in use now. */
+  FakeTransport transport = new FakeTransport();
+
+  BlockClientFixture() {
+    reads.useRdma(transport);
+    context.missing().setEnd(reason -> reads.use(RdmaReads.Way.SPARKS));
+  }
 
   @BeforeEach
   void start() {
@@ -45,11 +54,6 @@ abstract class BlockClientFixture {
   void close() {
     tcp.close();
   }
-
-  boolean isUp = true;
-
-  /** The one in use now. */
-  FakeTransport transport = new FakeTransport();
 
   void rdmaIsUp() {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
@@ -64,7 +68,6 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return new RdmaBlockClient(context, () -> transport, this::find, () -> isUp)
-        .forTask(new ReadingTask(null));
+    return reads.client(new ReadingTask(null));
   }
 }

@@ -32,6 +32,7 @@ import org.sparkrdma.shuffle.links.AlteredSpark;
 import org.sparkrdma.shuffle.links.AlteredSpark.Change;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.verbs.AccessFlag;
 
 class RdmaBlockClientTest extends BlockClientFixture {
@@ -56,6 +57,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     fetch("shuffle_0_1_0");
     FakeTransport before = transport;
     transport = new FakeTransport();
+    reads.useRdma(transport);
     try (SoftPool soft = new SoftPool(AccessFlag.LOCAL_WRITE, 64, 1)) {
       ReceiveMemory receiveMemory = TakenMemory.of(soft.pool(), counters);
       FetchedBlock block = TakenMemory.take(receiveMemory, 11);
@@ -80,8 +82,8 @@ class RdmaBlockClientTest extends BlockClientFixture {
       deliver(TakenMemory.take(receiveMemory, 11));
       assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(11);
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isZero();
-      new RdmaBlockClient(context, () -> transport, this::find, () -> true)
-          .forTask(ReadingTask.ofBroadcast())
+      reads
+          .client(ReadingTask.ofBroadcast())
           .fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
       deliver(TakenMemory.take(receiveMemory, 7));
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isEqualTo(7);
@@ -106,7 +108,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(listener.awaitAnswers(2)).containsExactlyInAnyOrder("shuffle_0_11_3", "rdd_1_2");
     assertThat(spark.blocksFetched()).isEqualTo(2);
     assertThat(context.missing().reason().orElseThrow()).contains("Spark 4", "X.gone()");
-    isUp = false;
+    reads.use(Way.TCP);
     fetch("shuffle_0_12_3");
     listener.awaitAnswers(3);
     assertThat(counters.value(FallbackReason.UNAVAILABLE)).as("not counted").isEqualTo(1);
@@ -141,7 +143,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
               }
             });
     rdmaIsUp();
-    isUp = up;
+    reads.use(up ? Way.RDMA : Way.TCP);
     client()
         .fetchBlocks(
             HOST, 7_337, "7", new String[] {"shuffle_0_1_0", "shuffle_0_2_0"}, broken, files);
@@ -159,7 +161,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   /** Nothing else would answer a block that is asked for once more. */
   @Test
   void shouldFailABlockForWhichSparksClientThrowsToo() throws Exception {
-    isUp = false;
+    reads.use(Way.TCP);
     RecordingListener broken =
         new RecordingListener(
             (blockId, buffer) -> {
@@ -261,9 +263,9 @@ class RdmaBlockClientTest extends BlockClientFixture {
   }
 
   private void fetchThrough(Supplier<CompletableFuture<Optional<Endpoint>>> find, String... ids) {
-    new RdmaBlockClient(context, () -> transport, (peer, stage) -> find.get(), () -> isUp)
-        .forTask(new ReadingTask(null))
-        .fetchBlocks(HOST, 7_337, "7", ids, listener, null);
+    RdmaReads found = new RdmaReads(context, (peer, stage) -> find.get(), () -> {});
+    found.useRdma(transport);
+    found.client(new ReadingTask(null)).fetchBlocks(HOST, 7_337, "7", ids, listener, null);
   }
 
   @Test
@@ -348,13 +350,16 @@ class RdmaBlockClientTest extends BlockClientFixture {
     assertThat(counters.value(FallbackReason.DISK)).isEqualTo(1);
   }
 
+  /** A start that ends late must not bring it back. */
   @Test
-  void shouldFetchBlocksOfOtherReadersByTcp() throws InterruptedException {
+  void shouldNeverReturnToRdmaWhereTheExecutorEnds() throws InterruptedException {
     rdmaIsUp();
-    String[] blocks = {"shuffle_0_1_0"};
-    new RdmaBlockClient(context, () -> transport, this::find, () -> isUp)
-        .fetchBlocks(HOST, 7_337, "7", blocks, listener, null);
-    assertThat(transport.requests).isEmpty();
+    reads.use(Way.DRAINING);
+    reads.useRdma(transport);
+    reads.use(Way.TCP);
+    fetch("shuffle_0_1_0");
     assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_1_0");
+    assertThat(transport.requests).isEmpty();
+    assertThat(counters.value(FallbackReason.UNAVAILABLE)).as("no fallback").isZero();
   }
 }

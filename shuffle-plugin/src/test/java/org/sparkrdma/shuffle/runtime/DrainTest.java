@@ -171,8 +171,8 @@ class DrainTest extends RuntimeFixture {
 
   private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
     runtime
-        .client()
-        .forTask(new ReadingTask(null))
+        .reads()
+        .client(new ReadingTask(null))
         .fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
+import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -79,7 +80,8 @@ final class EndingJvm {
     RecordingListener listener = new RecordingListener();
     for (int i = 0; i < REQUESTS; i++) {
       runtime
-          .client()
+          .reads()
+          .client(new ReadingTask(null))
           .fetchBlocks(
               "127.0.0.1",
               env.blockManager().blockManagerId().port(),

@@ -140,8 +140,8 @@ class HangingStartTest extends RuntimeFixture {
 
   private void fetch(String block) {
     runtime
-        .client()
-        .forTask(new ReadingTask(null))
+        .reads()
+        .client(new ReadingTask(null))
         .fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
   }
 

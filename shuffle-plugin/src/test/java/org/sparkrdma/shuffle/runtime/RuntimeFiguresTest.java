@@ -55,7 +55,7 @@ class RuntimeFiguresTest {
   }
 
   private static RuntimeFigures figures(RuntimeStatus status) {
-    return new RuntimeFigures(null, "7", new AtomicReference<>(status), new ShuffleCounters());
+    return new RuntimeFigures(new AtomicReference<>(status), new ShuffleCounters());
   }
 
   private static Stream<String> secrets(byte[] token) {

@@ -34,6 +34,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.RdmaReads;
 import org.sparkrdma.shuffle.transport.SparkOutputs.Shuffle;
 
 /**
@@ -208,14 +209,13 @@ class VerifiedReadsTest {
       server = new TestExecutor(folder, new TestExecutor.Options(1).outputs(outputs));
       reader = new TestExecutor(folder, new TestExecutor.Options(2).faults(faults));
       tcp.start();
-      client =
-          new RdmaBlockClient(
-                  new FetchContext(spark, tcp, reader.counters(), true, 1, new FallbackLog()),
-                  reader::transport,
-                  (peer, stage) ->
-                      CompletableFuture.completedFuture(Optional.of(server.endpoint())),
-                  () -> true)
-              .forTask(new ReadingTask(null));
+      RdmaReads reads =
+          new RdmaReads(
+              new FetchContext(spark, tcp, reader.counters(), true, 1, new FallbackLog()),
+              (peer, stage) -> CompletableFuture.completedFuture(Optional.of(server.endpoint())),
+              () -> {});
+      reads.useRdma(reader.transport());
+      client = reads.client(new ReadingTask(null));
     }
 
     /** Fetches blocks like Spark's iterator, and opens them as a task does when all are there. */
