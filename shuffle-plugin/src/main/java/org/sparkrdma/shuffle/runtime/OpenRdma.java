@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -18,12 +19,13 @@ import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.transport.Identity;
 import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
@@ -121,7 +123,7 @@ record OpenRdma(
   /**
    * The start of real transports: registers memory as a test, then opens an RdmaTransport.
    *
-   * @param standIns add map outputs to those of this executor
+   * @param served adds map outputs to those of this executor
    */
   static TransportStart rdmaTransports(
       SparkEnv env,
@@ -129,7 +131,7 @@ record OpenRdma(
       ShuffleSettings settings,
       ShuffleCounters counters,
       MissingLinks missing,
-      StandInParts standIns) {
+      Function<SparkMapOutputs, MapOutputs> served) {
     return open -> {
       TransportSettings limited = settings.transport(open.limit().bytes());
       Preflight.check(
@@ -141,7 +143,7 @@ record OpenRdma(
       return RdmaTransport.open(
           limited,
           settings.serve(),
-          environment(env, resolver, settings, counters, missing, standIns, open));
+          environment(env, resolver, settings, counters, missing, served, open));
     };
   }
 
@@ -151,7 +153,7 @@ record OpenRdma(
       ShuffleSettings settings,
       ShuffleCounters counters,
       MissingLinks missing,
-      StandInParts standIns,
+      Function<SparkMapOutputs, MapOutputs> served,
       DeviceStart open) {
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
@@ -162,7 +164,7 @@ record OpenRdma(
     return new TransportEnvironment(
         open.device(),
         open.budget(),
-        standIns.served(
+        served.apply(
             Broadcasts.outputs(env, resolver, localDirectories(env), settings, missing)),
         open.choice().addresses(),
         DeviceChoice.completionVector(

@@ -23,6 +23,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.EndpointCache;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
@@ -36,7 +37,8 @@ import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.standin.StandInParts;
+import org.sparkrdma.shuffle.standin.StandInOutputs;
+import org.sparkrdma.shuffle.standin.StandIns;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
@@ -130,20 +132,31 @@ public final class RdmaRuntime implements AutoCloseable {
       MissingLinks missing) {
     ControlThread control = new ControlThread();
     DirectoryClient directory = new DirectoryClient(env, settings.lookupTimeout(), control);
-    StandInParts standIns = new StandInParts(env, directory.endpoints());
+    EndpointCache endpoints = directory.endpoints();
+    StandIns standIns = StandIns.of(env, endpoints);
+    FallbackThreads tcp =
+        new FallbackThreads(standIns == null ? request -> endpoints.recheck() : standIns::onFault);
     RuntimeStart start =
         new RuntimeStart(
             env,
             settings,
             Verbs::choose,
-            OpenRdma.rdmaTransports(env, resolver, settings, counters, missing, standIns),
+            OpenRdma.rdmaTransports(
+                env,
+                resolver,
+                settings,
+                counters,
+                missing,
+                StandInOutputs.addedTo(
+                    env, work -> tcp.tryRun(StandInOutputs.class.getName(), work))),
             warnings);
     RdmaRuntime created =
         new RdmaRuntime(
             env,
             env.blockManager().blockStoreClient(),
             directory,
-            standIns,
+            tcp,
+            standIns == null ? (peer, stage) -> endpoints.find(peer.executorId()) : standIns::find,
             counters,
             start,
             new Limits(FIRST_START_LIMIT, CLOSE_LIMIT, FIRST_RESTART),
@@ -158,7 +171,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /**
    * @param spark Spark's own client
    * @param directory calls the driver on the control thread; closed by the runtime
-   * @param standIns find where blocks are fetched; the runtime starts and closes their threads
+   * @param tcp not started; closed by the runtime
    * @param control not started; closed by the runtime
    * @param missing turns this off when a member of Spark is missing
    */
@@ -166,7 +179,8 @@ public final class RdmaRuntime implements AutoCloseable {
       SparkEnv env,
       BlockStoreClient spark,
       DirectoryClient directory,
-      StandInParts standIns,
+      FallbackThreads tcp,
+      RdmaReads.Endpoints endpoints,
       ShuffleCounters counters,
       RuntimeStart start,
       Limits limits,
@@ -180,7 +194,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.directory = directory;
     this.control = control;
     this.figures = new RuntimeFigures(status, counters);
-    this.tcp = standIns.tcp();
+    this.tcp = tcp;
     FetchContext context =
         new FetchContext(
             spark,
@@ -191,7 +205,7 @@ public final class RdmaRuntime implements AutoCloseable {
             new UnusableChecksums(),
             new FallbackLog(),
             missing);
-    this.reads = new RdmaReads(context, standIns::find, directory::reportSoon);
+    this.reads = new RdmaReads(context, endpoints, directory::reportSoon);
     this.missing = missing;
   }
 

@@ -3,13 +3,21 @@ package org.sparkrdma.shuffle.standin;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.storage.BlockManager;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.PartitionRange;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
@@ -17,13 +25,40 @@ import org.sparkrdma.shuffle.wire.Locate;
  * its host. Peers name executors, and the shuffle service the directories: no path comes from a
  * peer. Safe for any thread.
  */
-final class StandInOutputs implements MapOutputs {
+public final class StandInOutputs implements MapOutputs {
+  /** Maximum wait of blocks for an answer of the service. */
+  private static final Duration SERVICE_LIMIT = Duration.ofSeconds(5);
+
   private final SparkMapOutputs own;
   private final ServiceDirectories service;
 
   StandInOutputs(SparkMapOutputs own, ServiceDirectories service) {
     this.own = own;
     this.service = service;
+  }
+
+  /**
+   * What an executor serves beside its own map outputs: nothing without the external shuffle
+   * service.
+   *
+   * @param threads runs work that may wait; false when it takes no more
+   */
+  public static Function<SparkMapOutputs, MapOutputs> addedTo(
+      SparkEnv env, Predicate<Runnable> threads) {
+    BlockManager blocks = env.blockManager();
+    if (!blocks.externalShuffleServiceEnabled()) {
+      return own -> own;
+    }
+    ServiceDirectories service =
+        new ServiceDirectories(
+            blocks.blockStoreClient(),
+            blocks::shuffleServerId,
+            threads,
+            () -> Mounts.of(new SystemFiles(Path.of("/"))),
+            Stream.of(blocks.diskBlockManager().localDirsString()).map(Path::of).toList(),
+            System::nanoTime,
+            SERVICE_LIMIT);
+    return own -> new StandInOutputs(own, service);
   }
 
   @Override

@@ -10,9 +10,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.apache.spark.SparkEnv;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointCache;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
+import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
@@ -25,7 +27,7 @@ import org.sparkrdma.shuffle.wire.Locate;
  * is not used until the driver, asked a few seconds later, still knows it: most have ended, and
  * each attempt to connect would be another fault.
  */
-final class StandIns {
+public final class StandIns {
   /** Longer than the driver takes to notice the end of an executor, also on YARN. */
   static final long SUSPECT_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -65,6 +67,13 @@ final class StandIns {
     this.nanoClock = nanoClock;
   }
 
+  /** Those of an executor; null without the external shuffle service. */
+  public static StandIns of(SparkEnv env, EndpointCache endpoints) {
+    return env.blockManager().externalShuffleServiceEnabled()
+        ? new StandIns(endpoints, env.executorId(), System::nanoTime)
+        : null;
+  }
+
   /**
    * Finds where to fetch blocks; empty for TCP.
    *
@@ -72,7 +81,7 @@ final class StandIns {
    * @param stage of the task that reads
    * @return as that of {@link EndpointCache#find}
    */
-  CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage) {
+  public CompletableFuture<Optional<Endpoint>> find(BlockManagerAddress peer, int stage) {
     CompletableFuture<?> query = query(peer.executorId(), stage);
     return query.isDone() ? findNow(peer) : query.thenCompose(answered -> findNow(peer));
   }
@@ -156,7 +165,12 @@ final class StandIns {
     return true;
   }
 
-  /** Blocks could not be fetched from where they were to come from: perhaps it has ended. */
+  /** Blocks of a request could not be fetched from its endpoint: perhaps that has ended. */
+  public void onFault(FetchRequest request) {
+    onFault(request.endpoint());
+    endpoints.recheck();
+  }
+
   void onFault(Endpoint from) {
     long nowNs = nanoClock.getAsLong();
     suspects.values().removeIf(sinceNs -> nowNs - sinceNs >= FORGET_NS);

@@ -10,12 +10,12 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
+import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.device.PortState;
 
@@ -45,7 +45,8 @@ final class EndingJvm {
             env,
             new FakeSparkClient(),
             directory,
-            new StandInParts(env, directory.endpoints()),
+            new FallbackThreads(request -> {}),
+            (peer, stage) -> directory.find(peer.executorId()),
             counters,
             new RuntimeStart(
                 env,

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.device.PortState;
@@ -124,7 +124,8 @@ abstract class RuntimeFixture {
         env,
         client == null ? env.blockManager().blockStoreClient() : client,
         directory,
-        new StandInParts(env, directory.endpoints()),
+        new FallbackThreads(request -> {}),
+        (peer, stage) -> directory.find(peer.executorId()),
         counters,
         start,
         new RdmaRuntime.Limits(firstStart, closeLimit, firstRestart),

@@ -39,7 +39,6 @@ import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
 import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.standin.StandInParts;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
@@ -124,7 +123,7 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
         ShuffleSettings.defaults(),
         new ShuffleCounters(),
         new MissingLinks(),
-        new StandInParts(env, null));
+        own -> own);
   }
 
   @Test
@@ -231,12 +230,7 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
               "10min");
       real =
           OpenRdma.rdmaTransports(
-              env,
-              resolver(),
-              ShuffleSettings.of(set),
-              new ShuffleCounters(),
-              missing,
-              new StandInParts(env, null));
+              env, resolver(), ShuffleSettings.of(set), new ShuffleCounters(), missing, own -> own);
       runtime = runtime((name, settings) -> choose(), this, List.of());
       runtime.start();
       runtime.require(WAIT);
