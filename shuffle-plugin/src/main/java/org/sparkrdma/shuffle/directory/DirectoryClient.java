@@ -56,7 +56,7 @@ public final class DirectoryClient implements AutoCloseable {
   private final DriverCall driver;
   private final ScheduledExecutorService control;
   private final LongSupplier nowNs;
-  private final EndpointCache endpoints;
+  private final DirectoryQueries queries;
   private final SecureRandom random = new SecureRandom();
   private final long publisher = random.nextLong();
 
@@ -99,7 +99,7 @@ public final class DirectoryClient implements AutoCloseable {
     this.paidNs = nowNs.getAsLong();
     // A look-up of a task has a time-out.
     PluginLoader.startTimer();
-    this.endpoints = new EndpointCache(driver, timeout, nowNs, control);
+    this.queries = new DirectoryQueries(driver, timeout, nowNs, control);
   }
 
   /**
@@ -149,7 +149,7 @@ public final class DirectoryClient implements AutoCloseable {
 
   /** Asks for the other executors within a second, before the first look-up. Returns at once. */
   public void begin() {
-    schedule(endpoints::begin, random.nextInt(FIRST_QUERIES_MS));
+    schedule(queries::begin, random.nextInt(FIRST_QUERIES_MS));
   }
 
   /** Whether the driver has no directory; control thread, after {@link #publish(Endpoint)}. */
@@ -187,7 +187,7 @@ public final class DirectoryClient implements AutoCloseable {
       paidNs = Math.max(paidNs, nowNs.getAsLong()) + TimeUnit.MILLISECONDS.toNanos(MIN_REPORT_MS);
       if (!isTaken(new ExecutorReport(executorId, now))) {
         // RDMA may have ended on the driver.
-        endpoints.recheck();
+        recheck();
         return;
       }
       takenFigures = new HashMap<>(now);
@@ -271,22 +271,22 @@ public final class DirectoryClient implements AutoCloseable {
 
   /** Same as {@link EndpointCache#find}. */
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
-    return endpoints.find(executorId);
+    return endpoints().find(executorId);
   }
 
   /** The endpoints of others. */
   public EndpointCache endpoints() {
-    return endpoints;
+    return queries.cache();
   }
 
-  /** Same as {@link EndpointCache#recheck}. */
+  /** Same as {@link DirectoryQueries#recheck}. */
   public void recheck() {
-    endpoints.recheck();
+    queries.recheck();
   }
 
   /** Number of entries about other executors. */
   int size() {
-    return endpoints.size();
+    return endpoints().size();
   }
 
   private void schedule(Runnable task, long delayMs) {
@@ -304,7 +304,7 @@ public final class DirectoryClient implements AutoCloseable {
     if (last != null) {
       awaitLastFigures(control.submit(last));
     }
-    endpoints.close();
+    queries.close();
   }
 
   private static void awaitLastFigures(Future<?> sent) {

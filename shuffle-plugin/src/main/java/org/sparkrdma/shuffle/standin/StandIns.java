@@ -92,7 +92,7 @@ public final class StandIns {
     }
     synchronized (queries) {
       CompletableFuture<?> query =
-          queries.computeIfAbsent(stage, first -> endpoints.query(executorId));
+          queries.computeIfAbsent(stage, first -> endpoints.queries().query(executorId));
       if (query.isDone()) {
         queriedStage = stage;
       }
@@ -125,7 +125,7 @@ public final class StandIns {
                     .toList());
     if (chosen.isEmpty()) {
       // Another executor may have started there.
-      endpoints.recheck();
+      endpoints.queries().recheck();
     }
     return chosen;
   }
@@ -155,12 +155,12 @@ public final class StandIns {
     if (sinceNs == null) {
       return false;
     }
-    if (endpoints.answeredNs() - sinceNs >= SUSPECT_NS) {
+    if (endpoints.queries().answeredNs() - sinceNs >= SUSPECT_NS) {
       suspects.remove(endpoint.incarnation(), sinceNs);
       return false;
     }
     if (nanoClock.getAsLong() - sinceNs >= SUSPECT_NS) {
-      var unused = endpoints.query(endpoint.executorId());
+      var unused = endpoints.queries().query(endpoint.executorId());
     }
     return true;
   }
@@ -168,7 +168,7 @@ public final class StandIns {
   /** Blocks of a request could not be fetched from its endpoint: perhaps that has ended. */
   public void onFault(FetchRequest request) {
     onFault(request.endpoint());
-    endpoints.recheck();
+    endpoints.queries().recheck();
   }
 
   void onFault(Endpoint from) {
