@@ -79,7 +79,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private final ShuffleCounters counters;
   private final Limits limits;
   private final RuntimeStart start;
-  private final RuntimeFigures figures;
   private final DirectoryClient directory;
   private final ControlThread control;
   private final FallbackThreads tcp;
@@ -193,7 +192,6 @@ public final class RdmaRuntime implements AutoCloseable {
     this.start = start;
     this.directory = directory;
     this.control = control;
-    this.figures = new RuntimeFigures(status, counters);
     this.tcp = tcp;
     FetchContext context =
         new FetchContext(
@@ -241,7 +239,11 @@ public final class RdmaRuntime implements AutoCloseable {
       var unused =
           control.scheduleWithFixedDelay(
               this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
-      directory.report(executorId, figures::current, counters.stages()::taken, reads::areOpen);
+      directory.report(
+          executorId,
+          () -> RuntimeFigures.of(status.get(), counters),
+          counters.stages()::taken,
+          reads::areOpen);
     }
   }
 

@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -18,21 +17,14 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * fallbacks. Collected by the thread of the directory.
  */
 final class RuntimeFigures {
-  private final AtomicReference<RuntimeStatus> status;
-  private final ShuffleCounters counters;
-
-  RuntimeFigures(AtomicReference<RuntimeStatus> status, ShuffleCounters counters) {
-    this.status = status;
-    this.counters = counters;
-  }
+  private RuntimeFigures() {}
 
   /**
    * The present figures by the label of {@link Figure}; values are Long or String, and the report
    * of {@code StageReads}.
    */
-  Map<String, Object> current() {
+  static Map<String, Object> of(RuntimeStatus now, ShuffleCounters counters) {
     Map<String, Object> figures = new LinkedHashMap<>();
-    RuntimeStatus now = status.get();
     put(figures, Figure.STATE, now.state().name().toLowerCase(Locale.ROOT));
     put(figures, Figure.REASONS, String.join("; ", now.reasons()));
     if (now.is(RuntimeStatus.State.UP)) {
@@ -64,7 +56,7 @@ final class RuntimeFigures {
     return figures;
   }
 
-  private void putParts(Map<String, Object> figures, OpenRdma parts) {
+  private static void putParts(Map<String, Object> figures, OpenRdma parts) {
     List<ListenerAddress> addresses = parts.transport().endpoint().addresses();
     put(figures, Figure.ENGINE, parts.engine().name());
     put(figures, Figure.DEVICE, parts.device().info().name());

@@ -8,7 +8,6 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
@@ -21,6 +20,8 @@ import org.sparkrdma.verbs.device.PortState;
 /** Figures of an executor, from which the tab and its events are made. */
 class RuntimeFiguresTest {
   private static final long INCARNATION = 0x1234_5678_9abc_def1L;
+
+  private final ShuffleCounters counters = new ShuffleCounters();
 
   @Test
   void shouldContainNeitherTheTokenNorTheIncarnationOfTheEndpoint() {
@@ -44,18 +45,15 @@ class RuntimeFiguresTest {
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
       RuntimeStatus up =
           RuntimeStatus.up(new OpenRdma(transport, budget, engine.open("fake0"), engine, "fake"));
-      RuntimeFigures upFigures = figures(up);
-      Map<String, Object> figures = upFigures.current();
+      Map<String, Object> figures = RuntimeFigures.of(up, counters);
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");
       budget.tryGrant(8_192).orElseThrow().close();
-      assertThat(upFigures.current()).containsEntry("pinned", 0L).containsEntry("highest", 8_192L);
+      assertThat(RuntimeFigures.of(up, counters))
+          .containsEntry("pinned", 0L)
+          .containsEntry("highest", 8_192L);
       String all = figures.toString();
       assertThat(secrets(token)).noneMatch(all::contains);
     }
-  }
-
-  private static RuntimeFigures figures(RuntimeStatus status) {
-    return new RuntimeFigures(new AtomicReference<>(status), new ShuffleCounters());
   }
 
   private static Stream<String> secrets(byte[] token) {
