@@ -49,7 +49,7 @@ final class ListLinks {
   /** The first pattern that the beginning of a class matches gives its part; all others belong to the client. */
   private static final List<String> PARTS = List.of(
       "driver RdmaPlugin[$]OnDriver|driver/|directory/Driver|executorchecks/FindingsLog|spark/ExecutorClassPath",
-      "start RdmaShuffleManager|RdmaPlugin|PluginParts|settings/|links/|org/apache/",
+      "start RdmaShuffleManager|RdmaPlugin|ExecutorSide|settings/|links/|org/apache/",
       "beside spark/OtherManager",
       "reader read/RdmaShuffleReader|read/Record|spark/ShuffleStreams|spark/Sorting",
       "serving serve/|output/",

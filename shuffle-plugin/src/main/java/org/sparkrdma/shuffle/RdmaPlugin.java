@@ -20,9 +20,11 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.driver.DriverSide;
 import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
@@ -60,8 +62,8 @@ public final class RdmaPlugin implements SparkPlugin {
   }
 
   /**
-   * On the driver. Called by the thread that starts the context. Its parts start whatever the
-   * shuffle manager will be; {@link RdmaShuffleManager} takes them over. The directory ends with
+   * On the driver. Called by the thread that starts the context. Its side starts whatever the
+   * shuffle manager will be; {@link RdmaShuffleManager} takes it over. The directory ends with
    * Spark's RPC environment, because executors' last reports come after Spark 4 has shut plug-ins
    * down.
    */
@@ -69,8 +71,8 @@ public final class RdmaPlugin implements SparkPlugin {
     private final MissingLinks missing = MissingLinks.onDriver();
     private SparkContext context;
 
-    /** Null when the shuffle manager was there before, and has them. */
-    private PluginParts parts;
+    /** Null when the shuffle manager was there before, and has one. */
+    private DriverSide side;
 
     /** Whether this sets the plug-in's shuffle manager. */
     private boolean sets;
@@ -106,21 +108,21 @@ public final class RdmaPlugin implements SparkPlugin {
       try {
         created = OtherManager.of(starting.env());
       } catch (LinkageError e) {
-        // The parts show the reason.
+        // The tab shows the reason.
         missing.takeOrThrow(e);
       }
       if (created != null && isOurs(created)) {
         return;
       }
-      parts = new PluginParts(conf, true, RdmaPlugin.class, missing);
+      side = new DriverSide(conf, RdmaPlugin.class, missing);
       boolean isOurs = created == null && RdmaPolicy.isOurs(conf.get(MANAGER, ""));
       sets = created == null && isUsed() && !conf.contains(MANAGER) && isLast(conf);
       if (!sets && !isOurs) {
         refuseRequired();
       }
-      parts.begin(null);
+      side.begin();
       if (created == null) {
-        PluginParts.offer(parts);
+        RdmaShuffleManager.OFFERED.set(side);
       }
       sets &= !missing.any();
       if (sets) {
@@ -129,11 +131,11 @@ public final class RdmaPlugin implements SparkPlugin {
     }
 
     private boolean isUsed() {
-      return parts.settings().mode() != ShuffleSettings.Mode.OFF;
+      return side.settings().mode() != ShuffleSettings.Mode.OFF;
     }
 
     private void refuseRequired() {
-      RdmaPolicy.requiredBesideAnother(parts.settings())
+      RdmaPolicy.requiredBesideAnother(side.settings())
           .ifPresent(
               refusal -> {
                 throw new IllegalArgumentException(refusal);
@@ -146,8 +148,8 @@ public final class RdmaPlugin implements SparkPlugin {
      */
     @Override
     public void registerMetrics(String applicationId, PluginContext plugin) {
-      PluginParts.offer(null);
-      if (parts == null) {
+      RdmaShuffleManager.OFFERED.set(null);
+      if (side == null) {
         return;
       }
       try {
@@ -156,7 +158,7 @@ public final class RdmaPlugin implements SparkPlugin {
         if (sets && RdmaPolicy.isOurs(conf.get(MANAGER, ""))) {
           conf.remove(MANAGER);
         }
-        parts.watch(() -> context);
+        side.watch(() -> context);
         checkManager(OtherManager.of(context.env()));
       } catch (LinkageError e) {
         missing.takeOrThrow(e);
@@ -175,9 +177,9 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Executors may still report, so the directory stays. */
     @Override
     public void shutdown() {
-      PluginParts.offer(null);
-      if (parts != null) {
-        parts.endWatch();
+      RdmaShuffleManager.OFFERED.set(null);
+      if (side != null) {
+        side.endWatch();
       }
     }
   }
@@ -210,7 +212,7 @@ public final class RdmaPlugin implements SparkPlugin {
 
     // Null where RDMA is not used.
 
-    private PluginParts parts;
+    private ExecutorSide side;
     private RdmaRuntime runtime;
     private BlockManager blockManager;
     private BlockStoreClient sparkClient;
@@ -257,14 +259,14 @@ public final class RdmaPlugin implements SparkPlugin {
 
     /** Without the client, the runtime only reports the reason. */
     private void start(SparkEnv env) {
-      PluginParts created = new PluginParts(env.conf(), false, RdmaPlugin.class, missing);
+      ExecutorSide created = new ExecutorSide(env.conf(), new ShuffleCounters(), missing);
       if (created.settings().mode() == ShuffleSettings.Mode.OFF) {
         return;
       }
-      parts = created;
+      side = created;
       ShuffleManager manager = managerOf(env);
       if (isOurs(manager)) {
-        parts = null;
+        side = null;
         return;
       }
       try {
@@ -287,7 +289,7 @@ public final class RdmaPlugin implements SparkPlugin {
     private IndexShuffleBlockResolver replaceable(SparkEnv env, ShuffleManager manager)
         throws ReflectiveOperationException {
       Optional<String> refusal =
-          RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), parts.settings());
+          RdmaPolicy.plainBesideAnother(RdmaPolicy.isTrueIn(env.conf()), side.settings());
       if (!(manager instanceof SortShuffleManager) && refusal.isPresent()) {
         throw new IllegalStateException(refusal.get());
       }
@@ -313,11 +315,11 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Open reads keep the plug-in's client, which forwards to Spark's from now on. */
     @Override
     public void shutdown() {
-      PluginParts open;
+      ExecutorSide open;
       synchronized (this) {
         begun = true;
-        open = parts;
-        parts = null;
+        open = side;
+        side = null;
       }
       if (open != null && sparkClient != null) {
         try {

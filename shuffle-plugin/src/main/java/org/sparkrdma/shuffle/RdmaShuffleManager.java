@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle;
 
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -17,6 +18,7 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.driver.DriverSide;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -24,7 +26,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaReads;
 import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
-import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 
 /**
@@ -38,7 +41,18 @@ import org.sparkrdma.shuffle.spark.ShuffleStreams;
 public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
-  private final PluginParts parts;
+  /** The driver's side that {@link RdmaPlugin} has started before the manager is created. */
+  static final AtomicReference<DriverSide> OFFERED = new AtomicReference<>();
+
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final MissingLinks missing;
+  private final ShuffleSettings settings;
+
+  /** Null on an executor. */
+  private final DriverSide driver;
+
+  /** Null on the driver, also in local mode, where no block is remote. */
+  private final ExecutorSide executor;
 
   /** Null until the first tasks have waited for the start of RDMA. */
   private volatile RdmaReads reads;
@@ -54,11 +68,21 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
     try {
-      parts =
-          isDriver
-              ? PluginParts.ofDriver(conf)
-              : new PluginParts(
-                  conf, false, RdmaShuffleManager.class, MissingLinks.onExecutor(LinkPart.READER));
+      if (isDriver) {
+        DriverSide started = OFFERED.getAndSet(null);
+        driver =
+            started != null && started.isOf(conf)
+                ? started
+                : new DriverSide(conf, RdmaShuffleManager.class, MissingLinks.onDriver());
+        executor = null;
+        settings = driver.settings();
+        missing = driver.missing();
+      } else {
+        missing = MissingLinks.onExecutor(LinkPart.READER);
+        driver = null;
+        executor = new ExecutorSide(conf, counters, missing);
+        settings = executor.settings();
+      }
     } catch (IllegalArgumentException e) {
       LOG.error(e.getMessage());
       throw e;
@@ -66,20 +90,25 @@ public class RdmaShuffleManager extends SortShuffleManager {
     // Spark 4 sets its environment before it creates this, Spark 3.5 afterwards. In tests an
     // earlier application of the same JVM may have left its own.
     if (SparkEnv.get() != null && SparkEnv.get().conf().equals(conf)) {
-      parts.begin(() -> shuffleBlockResolver());
+      if (isDriver) {
+        driver.begin();
+      } else {
+        executor.startedRuntime(() -> shuffleBlockResolver());
+      }
     }
   }
 
   /** This process's counters by label; see {@link ShuffleCounters#snapshot()}. */
   public Map<String, Long> counters() {
-    return parts.counters().snapshot();
+    return counters.snapshot();
   }
 
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    parts.begin(() -> shuffleBlockResolver());
-    parts.watch(() -> dependency.rdd().context());
+    // Only the driver registers shuffles.
+    driver.begin();
+    driver.watch(() -> dependency.rdd().context());
     return super.registerShuffle(shuffleId, dependency);
   }
 
@@ -90,11 +119,11 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return super.getWriter(handle, mapId, context, metrics);
   }
 
-  /** Null as for {@link PluginParts#awaitReads}. Asks only this object while RDMA is up. */
+  /** Null where there is no runtime. While RDMA is up, nothing else is asked. */
   private RdmaReads awaitReads() {
     RdmaReads known = reads;
-    if (known == null || !known.is(Way.RDMA)) {
-      known = parts.awaitReads(() -> shuffleBlockResolver());
+    if (executor != null && (known == null || !known.is(Way.RDMA))) {
+      known = executor.awaitReads(() -> shuffleBlockResolver());
       reads = known;
     }
     return known;
@@ -115,7 +144,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
                 handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     RdmaReads rdma = awaitReads();
     try {
-      if (rdma == null ? !parts.readsBlocks() : !rdma.begin(context)) {
+      if (rdma == null ? isOff() : !rdma.begin(context)) {
         return sparks.get();
       }
       SparkEnv env = SparkEnv.get();
@@ -128,12 +157,22 @@ public class RdmaShuffleManager extends SortShuffleManager {
               env, dependency, startMapIndex, endMapIndex, startPartition, endPartition, context),
           context,
           metrics,
-          parts::onMissing,
+          this::onMissing,
           sparks);
     } catch (LinkageError e) {
-      parts.onMissing(e);
+      onMissing(e);
       return sparks.get();
     }
+  }
+
+  private boolean isOff() {
+    return settings.mode() == ShuffleSettings.Mode.OFF || missing.any();
+  }
+
+  /** See {@code LinkEdge}: RDMA ends in this process when a member of Spark is missing. */
+  private void onMissing(LinkageError error) {
+    missing.takeOrThrow(error);
+    RdmaPolicy.requireUp(settings, missing.reason());
   }
 
   /**
@@ -156,18 +195,21 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   @Override
   public boolean unregisterShuffle(int shuffleId) {
-    RdmaRuntime rdma = parts.runtime();
     // Spark's part first: a late LOCATE must not register a file that is about to be deleted.
     boolean unregistered = super.unregisterShuffle(shuffleId);
-    if (rdma != null) {
-      rdma.unregisterShuffle(shuffleId);
+    if (executor != null) {
+      executor.unregisterShuffle(shuffleId);
     }
     return unregistered;
   }
 
   @Override
   public void stop() {
-    parts.close();
+    if (driver != null) {
+      driver.close();
+    } else {
+      executor.close();
+    }
     super.stop();
   }
 }

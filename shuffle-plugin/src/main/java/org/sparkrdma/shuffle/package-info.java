@@ -4,7 +4,7 @@
  * org.sparkrdma.shuffle.RdmaPlugin}, which sets it or works beside another shuffle manager.
  *
  * <p>Spark calls them from task threads and its dispatcher. They start and stop {@link
- * org.sparkrdma.shuffle.PluginParts}: the {@code RdmaRuntime} of an executor, and the parts of the
- * driver.
+ * org.sparkrdma.shuffle.ExecutorSide} on an executor, and {@link
+ * org.sparkrdma.shuffle.driver.DriverSide} on the driver.
  */
 package org.sparkrdma.shuffle;

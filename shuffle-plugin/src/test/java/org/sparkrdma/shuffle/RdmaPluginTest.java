@@ -39,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.directory.DirectoryName;
+import org.sparkrdma.shuffle.driver.DriverSide;
 import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -148,7 +149,7 @@ class RdmaPluginTest {
         assertThat(
                 RpcUtils.makeDriverRef(directory, SparkEnv.get().conf(), SparkEnv.get().rpcEnv()))
             .isNotNull();
-        assertThat(PluginParts.OFFERED).hasValue(null);
+        assertThat(RdmaShuffleManager.OFFERED).hasValue(null);
       }
       lines = log.warnings();
     }
@@ -265,14 +266,14 @@ class RdmaPluginTest {
   void shouldSetNoDirectoryWhereTheDriverLacksAMember() {
     SparkConf conf = conf();
     MissingLinks missing = MissingLinks.onDriver();
-    new PluginParts(conf, true, RdmaPlugin.class, missing);
+    new DriverSide(conf, RdmaPlugin.class, missing);
     assertThat(conf.contains(DirectoryName.KEY)).isTrue();
     assertThat(missing.take(new NoSuchMethodError("gone"))).isTrue();
     assertThat(conf.contains(DirectoryName.KEY)).isFalse();
-    new PluginParts(conf, true, RdmaPlugin.class, missing).begin(null);
+    new DriverSide(conf, RdmaPlugin.class, missing).begin();
     assertThat(conf.contains(DirectoryName.KEY)).isFalse();
     conf.set("spark.shuffle.rdma.mode", "required");
-    assertThatThrownBy(() -> new PluginParts(conf, true, RdmaPlugin.class, missing))
+    assertThatThrownBy(() -> new DriverSide(conf, RdmaPlugin.class, missing))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContainingAll("required", "Spark 4.2.0", "gone");
   }
@@ -281,7 +282,7 @@ class RdmaPluginTest {
   @Test
   void shouldSendTheMemoryOfTheApplicationToExecutors() {
     SparkConf conf = conf().set("spark.executor.memory", "3g");
-    new PluginParts(conf, true, RdmaPlugin.class, MissingLinks.onDriver());
+    new DriverSide(conf, RdmaPlugin.class, MissingLinks.onDriver());
     assertThat(conf.get(SparkMemory.APPLICATION_MEMORY)).isEqualTo("3g");
   }
 

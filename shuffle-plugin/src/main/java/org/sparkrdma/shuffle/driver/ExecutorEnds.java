@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * Tells the parts of the driver which executors have ended: by Spark's event, and because Spark's
  * listener bus drops events when its queue is full, also when Spark has known an executor at
  * neither of two looks. One that Spark does not know yet, or that registers again, is not lost.
- * Owned by {@link DriverParts}. Safe for any thread.
+ * Owned by {@link DriverSide}. Safe for any thread.
  */
 final class ExecutorEnds implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorEnds.class);

@@ -58,6 +58,19 @@ public final class RdmaPolicy {
         : Optional.empty();
   }
 
+  /**
+   * Fails what needs RDMA where it has ended.
+   *
+   * @param reason why; empty when it has not
+   * @throws IllegalStateException in mode required
+   */
+  public static void requireUp(ShuffleSettings settings, Optional<String> reason) {
+    if (settings.mode() == ShuffleSettings.Mode.REQUIRED && reason.isPresent()) {
+      throw new IllegalStateException(
+          ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reason.get());
+    }
+  }
+
   /** The reason why an executor uses no RDMA beside another shuffle manager, if any. */
   public static Optional<String> plainBesideAnother(
       Predicate<String> isTrue, ShuffleSettings settings) {

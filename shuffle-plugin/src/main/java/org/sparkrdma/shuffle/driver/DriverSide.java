@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -16,23 +17,27 @@ import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
+import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.executorchecks.FindingsLog;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.pinned.SparkMemory;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.ui.ApplicationMonitor;
 import scala.collection.Iterator;
 
 /**
- * The parts of the plug-in that run on the driver: the directory, the table of the doctor's
- * findings, and the figures of the application with the tab in Spark's UI. Owned by the shuffle
- * manager, which closes it. Safe for any thread.
+ * The plug-in on the driver: the directory, the table of the doctor's findings, and the figures of
+ * the application with the tab in Spark's UI. Owned by the {@code RdmaShuffleManager}, or with
+ * another shuffle manager by the {@code RdmaPlugin}. Safe for any thread.
  */
-public final class DriverParts implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
+public final class DriverSide implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
@@ -50,19 +55,68 @@ public final class DriverParts implements AutoCloseable {
   private boolean closed;
 
   /**
-   * @param warnings reasons from the settings why RDMA must not be used, for the tab
-   * @param missing takes errors about members that Spark lacks
+   * Checks the settings, and adds to the configuration what executors need.
+   *
+   * @param entry the class that the user names
+   * @param missing looks up what the driver uses of Spark
+   * @throws IllegalArgumentException when a setting is wrong or executors cannot load the class
+   * @throws IllegalStateException when RDMA is required and a member of Spark is missing, here and
+   *     below
    */
-  public DriverParts(
-      SparkConf conf, ShuffleSettings settings, List<String> warnings, MissingLinks missing) {
+  public DriverSide(SparkConf conf, Class<?> entry, MissingLinks missing) {
     this.missing = missing;
     this.conf = conf;
-    this.settings = settings;
-    this.warnings = List.copyOf(warnings);
+    this.settings = ShuffleSettings.of(conf);
+    this.warnings = RdmaPolicy.warnings(RdmaPolicy.isTrueIn(conf), settings);
+    settings.notes().forEach(LOG::warn);
+    guarded(() -> prepare(entry));
+  }
+
+  private void prepare(Class<?> entry) {
+    ExecutorClassPath.requireLoadable(conf, entry);
+    ExecutorStarts.register(conf);
+    // Here, because executors receive the configuration as it is when the first of them starts.
+    DirectoryName.choose(conf);
+    String memory = conf.get(SparkMemory.MEMORY, SparkMemory.DEFAULT_MEMORY);
+    conf.set(SparkMemory.APPLICATION_MEMORY, memory);
+    // Executors that start from then on do not ask for it.
+    missing.setEnd(reason -> conf.remove(DirectoryName.KEY));
+    if (settings.mode() != ShuffleSettings.Mode.OFF) {
+      missing.check();
+      RdmaPolicy.requireUp(settings, missing.reason());
+    }
+  }
+
+  private void guarded(Runnable work) {
+    try {
+      work.run();
+    } catch (LinkageError e) {
+      missing.takeOrThrow(e);
+      RdmaPolicy.requireUp(settings, missing.reason());
+    }
+  }
+
+  /** Whether this is the side of the application with that configuration. */
+  public boolean isOf(SparkConf other) {
+    return conf == other;
+  }
+
+  public MissingLinks missing() {
+    return missing;
+  }
+
+  public ShuffleSettings settings() {
+    return settings;
   }
 
   /** Opens the directory once; needs Spark's environment. Not after {@link #close}. */
-  public synchronized void begin() {
+  public void begin() {
+    if (!missing.any()) {
+      guarded(this::open);
+    }
+  }
+
+  private synchronized void open() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory =
           new DriverDirectory(
@@ -101,8 +155,12 @@ public final class DriverParts implements AutoCloseable {
         : "Its shuffle blocks use TCP";
   }
 
-  /** Attaches the parts that need the context to it; calls after the first do nothing. */
-  public synchronized void watch(SparkContext context) {
+  /** Attaches what needs the context to it; calls after the first do nothing. */
+  public void watch(Supplier<SparkContext> context) {
+    guarded(() -> attachTo(context.get()));
+  }
+
+  private synchronized void attachTo(SparkContext context) {
     if (watching) {
       return;
     }
@@ -113,7 +171,7 @@ public final class DriverParts implements AutoCloseable {
     Optional<ApplicationMonitor> monitor =
         ApplicationMonitor.start(
             context,
-            DriverParts::hosts,
+            DriverSide::hosts,
             notesForUi(context),
             directory == null ? executorId -> false : directory::knows);
     if (directory != null) {
@@ -145,7 +203,7 @@ public final class DriverParts implements AutoCloseable {
     return notes;
   }
 
-  /** Asks Spark for its executors no more. */
+  /** The application ends; its executors may still report. */
   public void endWatch() {
     ends.close();
   }
