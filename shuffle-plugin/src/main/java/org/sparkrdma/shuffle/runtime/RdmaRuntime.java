@@ -78,7 +78,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private final String executorId;
   private final ShuffleCounters counters;
   private final Limits limits;
-  private final RuntimeStart start;
+  private final RdmaStart start;
   private final DirectoryClient directory;
   private final ControlThread control;
   private final FallbackThreads tcp;
@@ -135,12 +135,12 @@ public final class RdmaRuntime implements AutoCloseable {
     StandIns standIns = StandIns.of(env, endpoints);
     FallbackThreads tcp =
         new FallbackThreads(standIns == null ? request -> directory.recheck() : standIns::onFault);
-    RuntimeStart start =
-        new RuntimeStart(
+    RdmaStart start =
+        new RdmaStart(
             env,
             settings,
             Verbs::choose,
-            OpenRdma.rdmaTransports(
+            RdmaStart.transports(
                 env,
                 resolver,
                 settings,
@@ -181,7 +181,7 @@ public final class RdmaRuntime implements AutoCloseable {
       FallbackThreads tcp,
       RdmaReads.Endpoints endpoints,
       ShuffleCounters counters,
-      RuntimeStart start,
+      RdmaStart start,
       Limits limits,
       ControlThread control,
       MissingLinks missing) {

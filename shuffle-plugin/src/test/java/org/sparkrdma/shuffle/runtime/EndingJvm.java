@@ -48,7 +48,7 @@ final class EndingJvm {
             new FallbackThreads(request -> {}),
             (peer, stage) -> directory.find(peer.executorId()),
             counters,
-            new RuntimeStart(
+            new RdmaStart(
                 env,
                 settings,
                 (name, engineSettings) -> engine.choice(),

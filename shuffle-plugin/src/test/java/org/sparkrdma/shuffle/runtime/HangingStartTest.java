@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
-import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.DeviceStart;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 

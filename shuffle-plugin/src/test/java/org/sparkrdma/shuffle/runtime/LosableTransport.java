@@ -4,8 +4,8 @@ package org.sparkrdma.shuffle.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
-import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.DeviceStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.TransportStart;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.VerbsException;
 

@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.thread.ControlThread;
@@ -108,10 +108,10 @@ abstract class RuntimeFixture {
       Duration closeLimit) {
     ShuffleSettings settings = ShuffleSettings.defaults();
     return runtime(
-        new RuntimeStart(SparkEnv.get(), settings, engines, transports, warnings), closeLimit);
+        new RdmaStart(SparkEnv.get(), settings, engines, transports, warnings), closeLimit);
   }
 
-  final RdmaRuntime runtime(RuntimeStart start, Duration closeLimit) {
+  final RdmaRuntime runtime(RdmaStart start, Duration closeLimit) {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();

@@ -35,8 +35,8 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.runtime.OpenRdma.DeviceStart;
-import org.sparkrdma.shuffle.runtime.OpenRdma.TransportStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.DeviceStart;
+import org.sparkrdma.shuffle.runtime.RdmaStart.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.transport.StartedTransport;
@@ -117,7 +117,7 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
 
   private static TransportStart realTransports() {
     SparkEnv env = SparkEnv.get();
-    return OpenRdma.rdmaTransports(
+    return RdmaStart.transports(
         env,
         (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
         ShuffleSettings.defaults(),
@@ -229,7 +229,7 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
               "spark.shuffle.rdma.request.timeout",
               "10min");
       real =
-          OpenRdma.rdmaTransports(
+          RdmaStart.transports(
               env, resolver(), ShuffleSettings.of(set), new ShuffleCounters(), missing, own -> own);
       runtime = runtime((name, settings) -> choose(), this, List.of());
       runtime.start();

@@ -3,29 +3,50 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.PortNotReadyException;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.links.MissingLinks;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.shuffle.transport.Identity;
+import org.sparkrdma.shuffle.transport.MemoryPlan;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.transport.StartedTransport;
+import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Hmac;
+import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -35,8 +56,37 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * Chooses engine and device and opens {@link OpenRdma} on them. Each attempt uses devices and
  * addresses as they are then. Used by one thread at a time.
  */
-class RuntimeStart {
-  private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
+class RdmaStart {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaStart.class);
+
+  /** Starts the transport of an executor: {@link #transports}, or a double in tests. */
+  @FunctionalInterface
+  interface TransportStart {
+    /**
+     * Starts serving. Called by the runtime's thread, so it may block.
+     *
+     * @return closed before the device
+     * @throws VerbsException when the device refuses; everything allocated so far is then released
+     */
+    StartedTransport start(DeviceStart open) throws VerbsException;
+  }
+
+  /**
+   * An open device, for the start of its transport.
+   *
+   * @param choice has the addresses where peers connect
+   * @param machine memory limits of this process
+   * @param limit of the budget, with its derivation
+   * @param budget the one account of pinned bytes
+   * @param onLost called with the reason when the transport fails; returns at once
+   */
+  record DeviceStart(
+      Device device,
+      DeviceChoice choice,
+      MachineMemory machine,
+      PinnedLimit limit,
+      PinnedBudget budget,
+      Consumer<String> onLost) {}
 
   /** See errno(3). */
   private static final int EMFILE = 24;
@@ -44,7 +94,7 @@ class RuntimeStart {
   private final SparkEnv env;
   private final ShuffleSettings settings;
   private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
-  private final OpenRdma.TransportStart transports;
+  private final TransportStart transports;
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private boolean transientReason;
@@ -53,11 +103,11 @@ class RuntimeStart {
    * @param engines as {@link Verbs#choose}
    * @param warnings reasons from the settings why RDMA must not be used; empty when it may be used
    */
-  RuntimeStart(
+  RdmaStart(
       SparkEnv env,
       ShuffleSettings settings,
       BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      OpenRdma.TransportStart transports,
+      TransportStart transports,
       List<String> warnings) {
     this.env = env;
     this.settings = settings;
@@ -157,7 +207,7 @@ class RuntimeStart {
           DeviceTrials.run(
               DeviceChoice.all(engine.devices(), selector(), NetworkAddress::ofHost),
               choice -> startOn(engine, choice, onLost),
-              RuntimeStart::warn);
+              RdmaStart::warn);
       started = true;
       return parts;
     } finally {
@@ -185,6 +235,7 @@ class RuntimeStart {
     }
   }
 
+  /** Closes the device when it fails. */
   private OpenRdma startOn(VerbsEngine engine, DeviceChoice choice, Consumer<String> onLost)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
@@ -195,6 +246,90 @@ class RuntimeStart {
             // With what the executor's ResourceProfile sets instead of the application's settings.
             SparkMemory.of(key -> env.conf().get(key, null)),
             engine.freeMemoryBytes());
-    return OpenRdma.open(engine, choice, machine, limit, transports, onLost);
+    Device device = engine.open(choice.device());
+    PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
+    StartedTransport transport = null;
+    try {
+      transport = transports.start(new DeviceStart(device, choice, machine, limit, budget, onLost));
+    } finally {
+      if (transport == null) {
+        device.close();
+      }
+    }
+    String description =
+        String.format(
+            Locale.ROOT,
+            "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s",
+            choice.device().name(),
+            choice.port(),
+            engine.name(),
+            transport.endpoint().addresses(),
+            choice.reason(),
+            limit.bytes() >> 20,
+            limit.derivation());
+    return new OpenRdma(transport, budget, device, engine, description);
+  }
+
+  /**
+   * The start of real transports: registers memory as a test, then opens an RdmaTransport.
+   *
+   * @param served adds map outputs to those of this executor
+   */
+  static TransportStart transports(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      MissingLinks missing,
+      Function<SparkMapOutputs, MapOutputs> served) {
+    return open -> {
+      TransportSettings limited = settings.transport(open.limit().bytes());
+      Preflight.check(
+          open.device(),
+          open.budget(),
+          open.limit(),
+          open.machine(),
+          new MemoryPlan(limited, open.budget().limitBytes()).needs(open.device()));
+      SecureRandom random = new SecureRandom();
+      byte[] token = new byte[Endpoint.TOKEN_BYTES];
+      random.nextBytes(token);
+      long incarnation = random.nextLong();
+      String engine = open.device().info().engine();
+      String host = env.blockManager().blockManagerId().host();
+      List<Path> directories =
+          Stream.of(env.blockManager().diskBlockManager().localDirsString()).map(Path::of).toList();
+      return RdmaTransport.open(
+          limited,
+          settings.serve(),
+          new TransportEnvironment(
+              open.device(),
+              open.budget(),
+              served.apply(Broadcasts.outputs(env, resolver, directories, settings, missing)),
+              open.choice().addresses(),
+              DeviceChoice.completionVector(
+                  DeviceChoice.numberOf(env.executorId()),
+                  ProcessHandle.current().pid(),
+                  open.device().info().limits().completionVectors()),
+              addresses ->
+                  new Identity(
+                      new Endpoint(
+                          env.executorId(),
+                          host,
+                          addresses,
+                          engine,
+                          Messages.PROTOCOL,
+                          incarnation,
+                          token),
+                      secret(env)),
+              open.onLost(),
+              counters,
+              System::nanoTime));
+    };
+  }
+
+  private static byte[] secret(SparkEnv env) {
+    return env.securityManager().isAuthenticationEnabled()
+        ? env.securityManager().getSecretKey().getBytes(StandardCharsets.UTF_8)
+        : new byte[0];
   }
 }
