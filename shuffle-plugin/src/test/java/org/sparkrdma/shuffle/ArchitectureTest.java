@@ -119,7 +119,7 @@ class ArchitectureTest {
             "ServePeers.MIN_IDLE_NS",
             // Of leases, which no block waits for.
             "LocateExchange.LEASE_DELAY_NS",
-            "LocateExchange.LEASE_MARGIN_MS",
+            "LocateAnswers.LEASE_MARGIN_MS",
             // Of readers that are stopped.
             "ServeConnection.FROZEN_NS",
             // Of TCP.

@@ -23,11 +23,11 @@ import org.sparkrdma.shuffle.wire.Located;
  *  any state but READING ──fault or time-out──► ENDED (by TCP)
  * </pre>
  *
- * <p>Each state has one container: the blocks that {@link LocateExchange} wants, the {@link
- * OutMessage} that names it, the queue of {@link ReceiveMemory}, its {@link ReadBatch}. That has
- * blocks that an answer leaves out, too: they are located again with the release of its lease. A
- * block that fails while it is read is settled, but it stays in its batch until its READs are done
- * or the queue pair is destroyed: they write its memory. In no other state can a READ do that.
+ * <p>Each state has one container: the blocks that {@link LocateExchange} wants, its message that
+ * names it, the queue of {@link ReceiveMemory}, its {@link ReadBatch}. That has blocks that an
+ * answer leaves out, too: they are located again with the release of its lease. A block that fails
+ * while it is read is settled, but it stays in its batch until its READs are done or the queue pair
+ * is destroyed: they write its memory. In no other state can a READ do that.
  */
 final class BlockRead implements ReceiveMemory.Waiter {
   /** Where it is; see the class comment. */
@@ -39,7 +39,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
     ENDED
   }
 
-  private final LocateExchange exchange;
+  private final LocateAnswers answers;
   private final FetchRequest request;
   private final int index;
   private State state = State.WANTED;
@@ -68,8 +68,8 @@ final class BlockRead implements ReceiveMemory.Waiter {
   /**
    * @param index in its request
    */
-  BlockRead(LocateExchange exchange, FetchRequest request, int index) {
-    this.exchange = exchange;
+  BlockRead(LocateAnswers answers, FetchRequest request, int index) {
+    this.answers = answers;
     this.request = request;
     this.index = index;
   }
@@ -79,8 +79,8 @@ final class BlockRead implements ReceiveMemory.Waiter {
     return request.owner();
   }
 
-  boolean isOf(LocateExchange other) {
-    return exchange == other;
+  boolean isOf(LocateAnswers other) {
+    return answers == other;
   }
 
   boolean isSettled() {
@@ -147,7 +147,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   /** It has memory for all of its bytes. */
   void setMemory(FetchedBlock forAll) {
     memory = forAll;
-    exchange.hold(blockBytes);
+    answers.hold(blockBytes);
   }
 
   /** Adds READs of the extent at which an answer stands to the batch of the answer. */
@@ -188,9 +188,10 @@ final class BlockRead implements ReceiveMemory.Waiter {
 
   @Override
   public void onMemory(FetchedBlock granted) {
+    state = State.WANTED;
     memory = granted;
-    exchange.hold(granted == null ? 0 : blockBytes);
-    exchange.onMemory(this);
+    answers.hold(granted == null ? 0 : blockBytes);
+    answers.onMemory(this);
   }
 
   @Override
@@ -200,7 +201,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
 
   @Override
   public boolean mayTake() {
-    return exchange.mayHold(blockBytes);
+    return answers.mayHold(blockBytes);
   }
 
   int lastRead() {
@@ -211,7 +212,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   void deliver() {
     FetchedBlock whole = memory;
     memory = null;
-    exchange.hold(-blockBytes);
+    answers.hold(-blockBytes);
     settled = true;
     state = State.ENDED;
     request.onFetched(index, whole);
@@ -223,6 +224,9 @@ final class BlockRead implements ReceiveMemory.Waiter {
   void leaveToTcp(FallbackReason reason, String detail) {
     if (!settled) {
       settled = true;
+      if (state == State.WAITING) {
+        answers.cancel(this);
+      }
       if (state != State.READING) {
         freeMemory();
       }
@@ -234,7 +238,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   void freeMemory() {
     state = State.ENDED;
     if (memory != null) {
-      exchange.hold(-blockBytes);
+      answers.hold(-blockBytes);
       memory.release();
       memory = null;
     }

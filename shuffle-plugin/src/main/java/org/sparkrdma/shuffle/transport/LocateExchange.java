@@ -3,24 +3,21 @@ package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
-import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
 
 /**
- * The messages of a reader's connection: LOCATEs of blocks, their answers, and the release of
- * leases. It has two for LOCATEs and one for a RELEASE, which may free the memory for which both
- * wait, and a receive for the answer of each.
+ * The messages that a reader's connection sends: LOCATEs of blocks, and the release of leases;
+ * {@link LocateAnswers} takes the answers. It has two for LOCATEs and one for a RELEASE, which may
+ * free the memory for which both wait, and a receive for the answer of each.
  *
  * <p>The lock of the send queue guards the messages and the leases to release, so that a task may
  * send a LOCATE itself; all else is confined to the agent.
@@ -37,7 +34,6 @@ final class LocateExchange {
 
   private static final int MAX_LEASES_IN_LOCATE = 256;
   private static final long LEASE_DELAY_NS = 5_000_000;
-  private static final long LEASE_MARGIN_MS = 1_000;
 
   /** 1 MB/s: a long block that comes more slowly uses TCP. */
   private static final long NS_PER_BYTE = 1_000;
@@ -45,19 +41,13 @@ final class LocateExchange {
   private final ReadConnection connection;
   private final ConnectionResources context;
   private final SendQueue sends;
-  private final OutMessage[] messages;
+  private final Message[] messages;
   private final long timeoutNs;
   private final Locate.Encoder locate = new Locate.Encoder();
-  private final Located.Decoder located = new Located.Decoder();
+  private final LocateAnswers answers;
 
-  /** Whether the last answer has blocks for which the peer had no room or time. */
-  private boolean noRoom;
-
-  /** The message that {@link #located} answers, also when its receive has another message. */
-  private OutMessage answered;
-
-  /** Memory of its blocks that are not delivered. */
-  private long heldBytes;
+  /** The message that was answered last, also when its receive has another message. */
+  private Message answered;
 
   private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
   private long ids;
@@ -76,25 +66,26 @@ final class LocateExchange {
     this.connection = connection;
     this.context = connection.context;
     this.sends = connection.sends;
-    this.messages = new OutMessage[MESSAGES];
+    this.messages = new Message[MESSAGES];
     for (int i = 0; i < MESSAGES; i++) {
-      messages[i] = new OutMessage(connection.buffer(firstBuffer + i));
+      messages[i] = new Message(connection.buffer(firstBuffer + i));
     }
     this.timeoutNs = context.settings().requestTimeout().toNanos();
+    this.answers = new LocateAnswers(context, this, timeoutNs);
   }
 
   // Set-up.
 
   /** Buffer of a message of the set-up. */
   ByteBuffer bytes(int message) {
-    return messages[message].bytes();
+    return messages[message].bytes;
   }
 
   /** Sends a message of the set-up. */
   void sendSetup(int message, int lengthBytes, long nowNs) {
     sends.lock();
     try {
-      messages[message].send(sends, lengthBytes, false, nowNs);
+      post(messages[message], lengthBytes, false, nowNs);
     } finally {
       sends.unlock();
     }
@@ -113,13 +104,13 @@ final class LocateExchange {
       return 0;
     }
     try {
-      OutMessage message = messageForLocate();
+      Message message = messageForLocate();
       if (message == null) {
         return 0;
       }
       BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, request.ranges().size())];
       for (int i = 0; i < blocks.length; i++) {
-        blocks[i] = new BlockRead(this, request, i);
+        blocks[i] = new BlockRead(answers, request, i);
       }
       send(message, blocks, request.owner(), nowNs);
       return blocks.length;
@@ -131,7 +122,7 @@ final class LocateExchange {
   /** Locates blocks of a request from an index on. */
   void locate(FetchRequest request, int from, long nowNs) {
     for (int i = from; i < request.ranges().size(); i++) {
-      BlockRead block = new BlockRead(this, request, i);
+      BlockRead block = new BlockRead(answers, request, i);
       block.onWanted(nowNs);
       wanted.add(block);
     }
@@ -145,7 +136,7 @@ final class LocateExchange {
     }
     sends.lock();
     try {
-      OutMessage message = messageForLocate();
+      Message message = messageForLocate();
       while (message != null && !wanted.isEmpty()) {
         // A LOCATE has one owner.
         int owner = wanted.peek().owner();
@@ -164,7 +155,7 @@ final class LocateExchange {
   }
 
   /** A message for a LOCATE that can be sent now; null without. */
-  private OutMessage messageForLocate() {
+  private Message messageForLocate() {
     for (int i = 0; i < LOCATES; i++) {
       if (messages[i].isFree()) {
         return canSend() ? messages[i] : null;
@@ -173,7 +164,7 @@ final class LocateExchange {
     return null;
   }
 
-  private OutMessage messageForRelease() {
+  private Message messageForRelease() {
     return messages[LOCATES];
   }
 
@@ -182,12 +173,12 @@ final class LocateExchange {
   }
 
   /** Sends a LOCATE, which takes leases along. */
-  private void send(OutMessage message, BlockRead[] blocks, int owner, long nowNs) {
+  private void send(Message message, BlockRead[] blocks, int owner, long nowNs) {
     long id = ids++ * LOCATES + (message == messages[0] ? 0 : 1);
     // The peer answers what is ready before the wait is over.
     long limitNs = Math.min(timeoutNs, connection.limitNs());
     int limitMs = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(limitNs));
-    locate.begin(message.bytes(), id, limitMs, owner);
+    locate.begin(message.bytes, id, limitMs, owner);
     int taken = Math.min(leaseCount, MAX_LEASES_IN_LOCATE);
     for (int i = 0; i < taken; i++) {
       locate.lease(leases[i]);
@@ -196,15 +187,24 @@ final class LocateExchange {
     for (BlockRead block : blocks) {
       block.locate(locate, nowNs);
     }
-    message.setLocate(id, blocks);
-    message.send(sends, locate.finish(), true, nowNs);
+    message.id = id;
+    message.blocks = blocks;
+    post(message, locate.finish(), true, nowNs);
   }
 
-  /** The device has sent a message. */
-  void onSent(OutMessage message, long nowNs) {
+  /** Posts a message, which the peer answers or not. */
+  private void post(Message message, int lengthBytes, boolean awaitsAnswer, long nowNs) {
+    message.sending = true;
+    message.awaitsAnswer = awaitsAnswer;
+    message.askedNs = nowNs;
+    sends.send(message.chunk, lengthBytes, message, nowNs);
+  }
+
+  /** The device has sent a message, the use of its request in the send queue. */
+  void onSent(Object message, long nowNs) {
     sends.lock();
     try {
-      message.onSent();
+      ((Message) message).sending = false;
     } finally {
       sends.unlock();
     }
@@ -213,35 +213,20 @@ final class LocateExchange {
 
   // LOCATED.
 
-  /** Takes an answer; returns its READs. */
-  ReadBatch takeAnswer(ByteBuffer answer, ReadPipeline reads, long nowNs) {
-    located.begin(answer);
-    BlockRead[] asked = asked();
-    long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
-    // A READ that is posted last has its time before the lease ends, too.
-    long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
-    ReadBatch batch = reads.beginBatch(located.leaseId(), postUntilNs, asked.length);
-    noRoom = false;
-    if (located.leaseId() != 0 && leaseNs < timeoutNs) {
-      for (BlockRead block : asked) {
-        block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
-      }
-    } else {
-      addReads(asked, batch, answer.capacity() - answer.limit(), nowNs);
-    }
-    return batch;
+  /** Takes its answers, and gives its blocks memory. */
+  LocateAnswers answers() {
+    return answers;
   }
 
-  /** The blocks of the LOCATE that is answered. */
-  private BlockRead[] asked() {
-    answered = messages[(int) (located.requestId() & LOCATES - 1)];
+  /** The blocks of a LOCATE that is answered. */
+  BlockRead[] asked(long requestId) {
+    answered = messages[(int) (requestId & LOCATES - 1)];
     sends.lock();
     try {
-      BlockRead[] asked = answered.blocks(located.requestId());
-      if (asked == null) {
+      if (answered.blocks == null || answered.id != requestId) {
         throw new MalformedMessageException("bad LOCATED: unknown requestId");
       }
-      return asked;
+      return answered.blocks;
     } finally {
       sends.unlock();
     }
@@ -258,55 +243,14 @@ final class LocateExchange {
     return askedNs;
   }
 
-  /** Whether the last answer has blocks for which the peer had no room or time. */
-  boolean hadNoRoom() {
-    return noRoom;
-  }
-
-  private long free(OutMessage message) {
+  private long free(Message message) {
     sends.lock();
     try {
-      return message.onAnswered();
+      message.awaitsAnswer = false;
+      message.blocks = null;
+      return message.askedNs;
     } finally {
       sends.unlock();
-    }
-  }
-
-  /**
-   * Checks an answer against its LOCATE, and adds its READs to a batch.
-   *
-   * @param roomBytes that its message has left
-   */
-  private void addReads(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
-    long bytes = 0;
-    int current = -1;
-    boolean ended = false;
-    while (located.nextExtent()) {
-      int next = located.blockIndex();
-      if (next < current || next >= asked.length || (next == current && ended)) {
-        throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
-      }
-      current = next;
-      ended = located.kind() != Located.Kind.LOCATED;
-      if (!ended) {
-        bytes += located.lengthBytes();
-        addReadsOf(asked[next], batch, nowNs);
-      } else {
-        leaveToTcp(asked[next], located.kind());
-      }
-    }
-    if (current < 0) {
-      throw new MalformedMessageException("bad LOCATED: no extent");
-    }
-    // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
-    boolean full =
-        roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
-    for (int i = asked.length - 1; i >= 0; i--) {
-      if (!full && asked[i].isLeftOut()) {
-        asked[i].expectReads(batch);
-      } else if (asked[i].state() == BlockRead.State.LOCATING) {
-        askForRest(asked[i], nowNs);
-      }
     }
   }
 
@@ -324,87 +268,12 @@ final class LocateExchange {
     }
   }
 
-  private void leaveToTcp(BlockRead block, Located.Kind kind) {
-    FallbackReason reason =
-        switch (kind) {
-          case BUSY -> FallbackReason.PEER_BUSY;
-          case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
-          default -> FallbackReason.PEER_UNKNOWN_BLOCK;
-        };
-    noRoom |= kind == Located.Kind.BUSY || kind == Located.Kind.OVERLOADED;
-    if (block.state() == BlockRead.State.WAITING) {
-      context.receiveMemory().cancel(block);
-    }
-    block.leaveToTcp(reason, "peer answered " + kind);
-  }
-
-  /**
-   * Adds the READs of the extent at which the answer stands, unless its block is settled or has no
-   * memory.
-   */
-  private void addReadsOf(BlockRead block, ReadBatch batch, long nowNs) {
-    if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
-      return;
-    }
-    if (located.leaseId() == 0 && located.lengthBytes() > 0) {
-      throw new MalformedMessageException("bad LOCATED: extent without a lease");
-    }
-    if (block.memory() == null && !tryTakeMemory(block, nowNs)) {
-      return;
-    }
-    int length = located.lengthBytes();
-    if (located.blockBytes() != block.blockBytes()
-        || located.blockOffset() != block.locatedBytes()
-        || (length == 0 && block.blockBytes() != 0)) {
-      throw new MalformedMessageException("bad LOCATED: extent out of order");
-    }
-    block.addReads(located, batch);
-  }
-
-  /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
-  private boolean tryTakeMemory(BlockRead block, long nowNs) {
-    long bytes = located.blockBytes();
-    if (!context.receiveMemory().canFit(bytes)) {
-      block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
-      return false;
-    }
-    block.setLength(bytes);
-    FetchedBlock memory = context.receiveMemory().tryTake(block);
-    if (memory == null) {
-      block.onNoMemory();
-      context.receiveMemory().enqueue(block, nowNs);
-      return false;
-    }
-    block.setMemory(memory);
-    return true;
-  }
-
-  /** A block that waited for memory has it, or has waited too long. */
-  void onMemory(BlockRead block) {
-    if (block.memory() == null) {
-      block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
-    } else {
-      long nowNs = context.connections().nowNs();
-      block.onWanted(nowNs);
-      // It holds memory for which other blocks wait.
-      wanted.addFirst(block);
-      locateWanted(nowNs);
-    }
-  }
-
-  /** Memory of its blocks that are not delivered changes by this. */
-  void hold(long bytes) {
-    heldBytes += bytes;
-  }
-
-  /** Whether another block may have memory; a single one always may. */
-  boolean mayHold(long bytes) {
-    return heldBytes == 0 || heldBytes + bytes <= context.receiveMemory().shareBytes();
-  }
-
-  /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
-  long heldBytes() {
-    return heldBytes == 0 ? 0 : heldBytes + context.settings().chunkBytes();
+  /** A block that waited for memory has it: other blocks wait for what it holds. */
+  void wantFirst(BlockRead block) {
+    long nowNs = context.connections().nowNs();
+    block.onWanted(nowNs);
+    wanted.addFirst(block);
+    locateWanted(nowNs);
   }
 
   // RELEASE.
@@ -447,18 +316,19 @@ final class LocateExchange {
         return true;
       }
       // LOCATEs that nothing answers may wait for the memory of the leases.
-      boolean due = nowNs - releaseDueNs >= 0 || (messages[0].isLocate() && messages[1].isLocate());
-      OutMessage message = messageForRelease();
+      boolean due =
+          nowNs - releaseDueNs >= 0 || (messages[0].blocks != null && messages[1].blocks != null);
+      Message message = messageForRelease();
       if (!due || !message.isFree() || !canSend()) {
         return false;
       }
       int count = Math.min(leaseCount, Messages.maxLeases(MessageBuffers.MESSAGE_BYTES));
-      ByteBuffer out = Messages.beginRelease(message.bytes(), count);
+      ByteBuffer out = Messages.beginRelease(message.bytes, count);
       for (int i = 0; i < count; i++) {
         out.putLong(leases[i]);
       }
       dropLeases(count);
-      message.send(sends, out.position(), true, nowNs);
+      post(message, out.position(), true, nowNs);
       isReleasing = leaseCount > 0;
       return !isReleasing;
     } finally {
@@ -469,7 +339,7 @@ final class LocateExchange {
   /** Checks the answer to the RELEASE. */
   void checkReleased(ByteBuffer answer) {
     Messages.checkReleased(answer);
-    if (!messageForRelease().awaitsAnswer()) {
+    if (!messageForRelease().awaitsAnswer) {
       throw new MalformedMessageException("RELEASED without a RELEASE");
     }
   }
@@ -482,25 +352,14 @@ final class LocateExchange {
 
   // Deadlines and the end.
 
-  /** Its blocks that wait for memory. */
-  private List<BlockRead> waiting() {
-    List<BlockRead> own = new ArrayList<>();
-    for (ReceiveMemory.Waiter waiter : context.receiveMemory().waiters()) {
-      if (waiter instanceof BlockRead block && block.isOf(this)) {
-        own.add(block);
-      }
-    }
-    return own;
-  }
-
   /** Whether blocks are to be located or wait, or messages or leases are not answered. */
   boolean isWorking() {
-    if (!wanted.isEmpty() || !waiting().isEmpty()) {
+    if (!wanted.isEmpty() || !answers.waiting().isEmpty()) {
       return true;
     }
     sends.lock();
     try {
-      return leaseCount > 0 || !Stream.of(messages).allMatch(OutMessage::isFree);
+      return leaseCount > 0 || !Stream.of(messages).allMatch(Message::isFree);
     } finally {
       sends.unlock();
     }
@@ -508,7 +367,8 @@ final class LocateExchange {
 
   /** Whether an answer is overdue; under the lock of the send queue. */
   boolean isOverdue(long nowNs) {
-    return Stream.of(messages).anyMatch(message -> message.isOverdue(nowNs, timeoutNs));
+    return Stream.of(messages)
+        .anyMatch(message -> message.awaitsAnswer && nowNs - message.askedNs > timeoutNs);
   }
 
   /** Time since which the oldest block has been wanted or located; otherwise the other time. */
@@ -516,8 +376,8 @@ final class LocateExchange {
     long oldestNs = wanted.isEmpty() ? otherNs : earlier(wanted.peek().sinceNs(), otherNs);
     sends.lock();
     try {
-      for (OutMessage message : messages) {
-        oldestNs = message.isLocate() ? earlier(message.askedNs(), oldestNs) : oldestNs;
+      for (Message message : messages) {
+        oldestNs = message.blocks == null ? oldestNs : earlier(message.askedNs, oldestNs);
       }
     } finally {
       sends.unlock();
@@ -548,12 +408,11 @@ final class LocateExchange {
    * some.
    */
   boolean leaveToTcp(FallbackReason reason, String detail) {
-    List<BlockRead> blocks = waiting();
-    blocks.forEach(context.receiveMemory()::cancel);
+    List<BlockRead> blocks = answers.waiting();
     sends.lock();
     try {
-      for (OutMessage message : messages) {
-        blocks.addAll(message.blocks() == null ? List.of() : Arrays.asList(message.blocks()));
+      for (Message message : messages) {
+        blocks.addAll(message.blocks == null ? List.of() : Arrays.asList(message.blocks));
       }
     } finally {
       sends.unlock();
@@ -564,5 +423,31 @@ final class LocateExchange {
       block.leaveToTcp(reason, detail);
     }
     return !blocks.isEmpty();
+  }
+
+  /** A buffer of messages. Guarded by the lock of the send queue. */
+  private static final class Message {
+    final RegisteredChunk chunk;
+    final ByteBuffer bytes;
+    boolean sending;
+    boolean awaitsAnswer;
+
+    /** Time at which it was sent. */
+    long askedNs;
+
+    /** Of a LOCATE. */
+    long id;
+
+    /** The blocks of a LOCATE that awaits its answer; else null. */
+    BlockRead[] blocks;
+
+    Message(RegisteredChunk chunk) {
+      this.chunk = chunk;
+      this.bytes = chunk.slice(0, chunk.lengthBytes());
+    }
+
+    boolean isFree() {
+      return !sending && !awaitsAnswer;
+    }
   }
 }

@@ -16,7 +16,8 @@ import org.sparkrdma.verbs.cm.Connection;
 /**
  * The reader's end of a connection: its set-up, what becomes of each message and completion, its
  * deadlines and its end. {@link LocateExchange} sends LOCATEs and releases leases, {@link
- * ReadPipeline} posts READs and hands whole blocks to their request.
+ * LocateAnswers} checks what the peer answers, {@link ReadPipeline} posts READs and hands whole
+ * blocks to their request.
  *
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
@@ -153,13 +154,14 @@ final class ReadConnection extends RdmaConnection {
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
-    ReadBatch batch = exchange.takeAnswer(answer, reads, nowNs);
-    if (!exchange.hadNoRoom()) {
+    LocateAnswers answers = exchange.answers();
+    ReadBatch batch = answers.take(answer, reads, nowNs);
+    if (!answers.hadNoRoom()) {
       chargeSlowResult(nowNs);
     }
     postReceive(buffer);
     long askedNs = exchange.endAnswer(nowNs);
-    if (exchange.hadNoRoom()) {
+    if (answers.hadNoRoom()) {
       peers.onVainAnswer(this, askedNs, nowNs);
     }
     reads.post(batch, nowNs);
@@ -176,7 +178,7 @@ final class ReadConnection extends RdmaConnection {
       reads.onReadDone(batch, nowNs);
       onProgress(nowNs);
     } else {
-      exchange.onSent((OutMessage) use, nowNs);
+      exchange.onSent(use, nowNs);
     }
   }
 
@@ -216,7 +218,7 @@ final class ReadConnection extends RdmaConnection {
 
   /** Memory of its blocks that are not delivered. */
   long heldBytes() {
-    return exchange.heldBytes();
+    return exchange.answers().heldBytes();
   }
 
   /** Time since which it has been suspect. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+
+/**
+ * The answers to the LOCATEs of a reader's connection: checks each against its LOCATE, takes memory
+ * for its blocks, and has their READs. Confined to the agent.
+ */
+final class LocateAnswers {
+  private static final long LEASE_MARGIN_MS = 1_000;
+
+  private final ConnectionResources context;
+  private final LocateExchange sender;
+  private final long timeoutNs;
+  private final Located.Decoder located = new Located.Decoder();
+
+  /** Whether the last answer has blocks for which the peer had no room or time. */
+  private boolean noRoom;
+
+  /** Memory of its blocks that are not delivered. */
+  private long heldBytes;
+
+  /**
+   * @param timeoutNs of a request
+   */
+  LocateAnswers(ConnectionResources context, LocateExchange sender, long timeoutNs) {
+    this.context = context;
+    this.sender = sender;
+    this.timeoutNs = timeoutNs;
+  }
+
+  /** Takes an answer; returns its READs. */
+  ReadBatch take(ByteBuffer answer, ReadPipeline reads, long nowNs) {
+    located.begin(answer);
+    BlockRead[] asked = sender.asked(located.requestId());
+    long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
+    // A READ that is posted last has its time before the lease ends, too.
+    long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
+    ReadBatch batch = reads.beginBatch(located.leaseId(), postUntilNs, asked.length);
+    noRoom = false;
+    if (located.leaseId() != 0 && leaseNs < timeoutNs) {
+      for (BlockRead block : asked) {
+        block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
+      }
+    } else {
+      addReads(asked, batch, answer.capacity() - answer.limit(), nowNs);
+    }
+    return batch;
+  }
+
+  /** Whether the last answer has blocks for which the peer had no room or time. */
+  boolean hadNoRoom() {
+    return noRoom;
+  }
+
+  /**
+   * Checks an answer against its LOCATE, and adds its READs to a batch.
+   *
+   * @param roomBytes that its message has left
+   */
+  private void addReads(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
+    long bytes = 0;
+    int current = -1;
+    boolean ended = false;
+    while (located.nextExtent()) {
+      int next = located.blockIndex();
+      if (next < current || next >= asked.length || (next == current && ended)) {
+        throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
+      }
+      current = next;
+      ended = located.kind() != Located.Kind.LOCATED;
+      if (!ended) {
+        bytes += located.lengthBytes();
+        addReadsOf(asked[next], batch, nowNs);
+      } else {
+        leaveToTcp(asked[next], located.kind());
+      }
+    }
+    if (current < 0) {
+      throw new MalformedMessageException("bad LOCATED: no extent");
+    }
+    // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
+    boolean full =
+        roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
+    for (int i = asked.length - 1; i >= 0; i--) {
+      if (!full && asked[i].isLeftOut()) {
+        asked[i].expectReads(batch);
+      } else if (asked[i].state() == BlockRead.State.LOCATING) {
+        sender.askForRest(asked[i], nowNs);
+      }
+    }
+  }
+
+  private void leaveToTcp(BlockRead block, Located.Kind kind) {
+    FallbackReason reason =
+        switch (kind) {
+          case BUSY -> FallbackReason.PEER_BUSY;
+          case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
+          default -> FallbackReason.PEER_UNKNOWN_BLOCK;
+        };
+    noRoom |= kind == Located.Kind.BUSY || kind == Located.Kind.OVERLOADED;
+    block.leaveToTcp(reason, "peer answered " + kind);
+  }
+
+  /**
+   * Adds the READs of the extent at which the answer stands, unless its block is settled or has no
+   * memory.
+   */
+  private void addReadsOf(BlockRead block, ReadBatch batch, long nowNs) {
+    if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
+      return;
+    }
+    if (located.leaseId() == 0 && located.lengthBytes() > 0) {
+      throw new MalformedMessageException("bad LOCATED: extent without a lease");
+    }
+    if (block.memory() == null && !tryTakeMemory(block, nowNs)) {
+      return;
+    }
+    int length = located.lengthBytes();
+    if (located.blockBytes() != block.blockBytes()
+        || located.blockOffset() != block.locatedBytes()
+        || (length == 0 && block.blockBytes() != 0)) {
+      throw new MalformedMessageException("bad LOCATED: extent out of order");
+    }
+    block.addReads(located, batch);
+  }
+
+  /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
+  private boolean tryTakeMemory(BlockRead block, long nowNs) {
+    long bytes = located.blockBytes();
+    if (!context.receiveMemory().canFit(bytes)) {
+      block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
+      return false;
+    }
+    block.setLength(bytes);
+    FetchedBlock memory = context.receiveMemory().tryTake(block);
+    if (memory == null) {
+      block.onNoMemory();
+      context.receiveMemory().enqueue(block, nowNs);
+      return false;
+    }
+    block.setMemory(memory);
+    return true;
+  }
+
+  /** A block that waited for memory has it, or has waited too long. */
+  void onMemory(BlockRead block) {
+    if (block.memory() == null) {
+      block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
+    } else {
+      sender.wantFirst(block);
+    }
+  }
+
+  /** Memory of its blocks that are not delivered changes by this. */
+  void hold(long bytes) {
+    heldBytes += bytes;
+  }
+
+  /** Whether another block may have memory; a single one always may. */
+  boolean mayHold(long bytes) {
+    return heldBytes == 0 || heldBytes + bytes <= context.receiveMemory().shareBytes();
+  }
+
+  /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
+  long heldBytes() {
+    return heldBytes == 0 ? 0 : heldBytes + context.settings().chunkBytes();
+  }
+
+  /** Its blocks that wait for memory. */
+  List<BlockRead> waiting() {
+    List<BlockRead> own = new ArrayList<>();
+    for (ReceiveMemory.Waiter waiter : context.receiveMemory().waiters()) {
+      if (waiter instanceof BlockRead block && block.isOf(this)) {
+        own.add(block);
+      }
+    }
+    return own;
+  }
+
+  /** A block waits for memory no longer. */
+  void cancel(BlockRead block) {
+    context.receiveMemory().cancel(block);
+  }
+}
