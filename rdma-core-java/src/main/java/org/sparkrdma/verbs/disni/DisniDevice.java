@@ -16,13 +16,13 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.engine.DirectMemory;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.engine.ParkingChannel;
 import org.sparkrdma.verbs.engine.RdmaNodes;
 
@@ -52,7 +52,7 @@ final class DisniDevice extends EngineDevice {
   DisniDevice(Path root, DeviceInfo info, ThreadFactory threads, Consumer<Device> onClosed)
       throws VerbsException {
     // DiSNI cannot query the vendor.
-    super(info, Driver.ofUnknownVendor(info.transport()), FLUSH_TIMEOUT_NS, onClosed);
+    super(info, KernelDriver.ofUnknownVendor(info.transport()), FLUSH_TIMEOUT_NS, onClosed);
     this.threads = threads;
     InetAddress address =
         info.ports().stream()

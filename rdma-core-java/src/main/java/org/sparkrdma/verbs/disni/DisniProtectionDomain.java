@@ -13,10 +13,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.engine.RegionAccess;
 
 /** A protection domain of DiSNI. Safe for any thread. */
@@ -30,7 +30,7 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
     pd = Failures.call("ibv_alloc_pd", "device=" + device.info().name(), device.context()::allocPd);
   }
 
-  Driver driver() {
+  KernelDriver driver() {
     return device.driver();
   }
 

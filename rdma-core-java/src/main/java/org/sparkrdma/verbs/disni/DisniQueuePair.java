@@ -12,8 +12,8 @@ import java.util.List;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.KernelDriver;
 
 /**
  * A queue pair of the device, and its work, see {@link EngineQueuePair}. Each request is posted
@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.engine.EngineQueuePair;
  */
 final class DisniQueuePair extends EngineQueuePair {
   private final IbvSendWR[] sends = new IbvSendWR[BATCH];
-  private final Driver driver;
+  private final KernelDriver driver;
   private final IbvQP qp;
 
   /** Takes over a queue pair of the device that was made on the connection's identifier. */
@@ -84,9 +84,10 @@ final class DisniQueuePair extends EngineQueuePair {
     }
   }
 
-  static IbvSendWR send(Driver driver, WorkRequest request, long requestNumber) {
+  static IbvSendWR send(KernelDriver driver, WorkRequest request, long requestNumber) {
     boolean fenced =
-        request.opcode() != Opcode.READ && driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS);
+        request.opcode() != Opcode.READ
+            && driver.has(KernelDriver.Quirk.COMPLETES_SENDS_BEFORE_READS);
     var work = new IbvSendWR();
     work.setWr_id(requestNumber);
     work.setOpcode(code(request.opcode()));

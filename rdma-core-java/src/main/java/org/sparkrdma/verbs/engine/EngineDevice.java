@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.device.OpenResources;
  */
 public abstract class EngineDevice implements Device {
   private final DeviceInfo info;
-  private final Driver driver;
+  private final KernelDriver driver;
   private final long flushTimeoutNs;
   private final Consumer<Device> onClosed;
   private final QueuePairTable queuePairs = new QueuePairTable();
@@ -41,7 +41,7 @@ public abstract class EngineDevice implements Device {
    * @param onClosed called once, after everything was closed
    */
   protected EngineDevice(
-      DeviceInfo info, Driver driver, long flushTimeoutNs, Consumer<Device> onClosed) {
+      DeviceInfo info, KernelDriver driver, long flushTimeoutNs, Consumer<Device> onClosed) {
     this.info = info;
     this.driver = driver;
     this.flushTimeoutNs = flushTimeoutNs;
@@ -53,7 +53,7 @@ public abstract class EngineDevice implements Device {
     return info;
   }
 
-  public final Driver driver() {
+  public final KernelDriver driver() {
     return driver;
   }
 

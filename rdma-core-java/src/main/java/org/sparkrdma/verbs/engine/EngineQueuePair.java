@@ -334,7 +334,7 @@ public abstract class EngineQueuePair implements QueuePair {
       if (state != QueuePairState.ERROR) {
         fail(view.failure());
       }
-      if (ring.head() < position && device.driver().has(Driver.Quirk.FAILS_SILENTLY)) {
+      if (ring.head() < position && device.driver().has(KernelDriver.Quirk.FAILS_SILENTLY)) {
         showFlushed(ring, view);
         return Outcome.EARLIER_FLUSHED;
       }

@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
-import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.engine.NetworkLinks;
 import org.sparkrdma.verbs.engine.SystemGid;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
@@ -87,12 +87,13 @@ final class DeviceFacts {
         throw new VerbsException(
             "ibv_query_device", "its node GUID is 0 (docs/networks.md, SR-IOV): device=" + name);
       }
-      Driver driver =
-          Driver.of(Native.getInt(device + IbvDeviceAttr.VENDOR_ID), links.driver(name));
-      if (driver.has(Driver.Quirk.IGNORES_TRAFFIC_CLASS)) {
+      KernelDriver driver =
+          KernelDriver.of(Native.getInt(device + IbvDeviceAttr.VENDOR_ID), links.driver(name));
+      if (driver.has(KernelDriver.Quirk.IGNORES_TRAFFIC_CLASS)) {
         capabilities.remove(Capability.TRAFFIC_CLASS);
       }
-      if (driver.has(Driver.Quirk.KEEPS_ACCESS) || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
+      if (driver.has(KernelDriver.Quirk.KEEPS_ACCESS)
+          || IbverbsDevice.hasRefusedAccess(name, nodeGuid)) {
         capabilities.remove(Capability.QUEUE_PAIR_ACCESS);
       }
       if (!driver.withholdsAccess() || !capabilities.contains(Capability.QUEUE_PAIR_ACCESS)) {
@@ -153,8 +154,8 @@ final class DeviceFacts {
   }
 
   /** The driver of a device with these facts. */
-  static Driver driver(DeviceInfo info) {
-    return Driver.ofVendor(Long.decode((String) info.reported().get(VENDOR_ID)).intValue());
+  static KernelDriver driver(DeviceInfo info) {
+    return KernelDriver.ofVendor(Long.decode((String) info.reported().get(VENDOR_ID)).intValue());
   }
 
   /**

@@ -189,9 +189,9 @@ final class IbverbsQueuePair extends EngineQueuePair {
   }
 
   /**
-   * Once for each device, because a driver that is not in {@link org.sparkrdma.verbs.engine.Driver}
-   * may ignore the call, too: a device that reports access that was not given counts as one that
-   * refuses.
+   * Once for each device, because a driver that is not in {@link
+   * org.sparkrdma.verbs.engine.KernelDriver} may ignore the call, too: a device that reports access
+   * that was not given counts as one that refuses.
    */
   private void checkAccessRemoved(Set<AccessFlag> access) throws VerbsException {
     if (device.isAccessRefused()) {

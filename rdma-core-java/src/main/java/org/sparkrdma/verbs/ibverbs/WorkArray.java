@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
@@ -25,15 +25,16 @@ final class WorkArray {
   private final long requests;
   private final long elements;
   private final int maxSge;
-  private final Driver driver;
+  private final KernelDriver driver;
   private final int fence;
   private final long bad;
 
-  private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, Driver driver) {
+  private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, KernelDriver driver) {
     this.sends = sends;
     this.maxSge = maxSge;
     this.driver = driver;
-    fence = driver.has(Driver.Quirk.COMPLETES_SENDS_BEFORE_READS) ? VerbsLibrary.SEND_FENCE : 0;
+    fence =
+        driver.has(KernelDriver.Quirk.COMPLETES_SENDS_BEFORE_READS) ? VerbsLibrary.SEND_FENCE : 0;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size);
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
@@ -43,11 +44,11 @@ final class WorkArray {
     }
   }
 
-  static WorkArray ofSends(NativeArena arena, int count, int maxSge, Driver driver) {
+  static WorkArray ofSends(NativeArena arena, int count, int maxSge, KernelDriver driver) {
     return new WorkArray(arena, true, count, maxSge, driver);
   }
 
-  static WorkArray ofReceives(NativeArena arena, int count, int maxSge, Driver driver) {
+  static WorkArray ofReceives(NativeArena arena, int count, int maxSge, KernelDriver driver) {
     return new WorkArray(arena, false, count, maxSge, driver);
   }
 

@@ -26,13 +26,13 @@ import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.TransportType;
-import org.sparkrdma.verbs.engine.Driver;
 import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.engine.EngineCompletionQueue;
 import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.soft.shared.FileLinks;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.KeyAllocator;
@@ -92,7 +92,7 @@ final class SoftDevice extends EngineDevice {
       ThreadFactory threads,
       Consumer<Device> onClosed)
       throws IOException, VerbsException {
-    super(info(host), Driver.OTHER, 0, onClosed);
+    super(info(host), KernelDriver.OTHER, 0, onClosed);
     this.settings = settings;
     this.host = host;
     this.directory = directory;

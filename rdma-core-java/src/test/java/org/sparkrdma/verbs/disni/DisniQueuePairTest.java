@@ -7,14 +7,14 @@ import com.ibm.disni.verbs.IbvSendWR;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.KernelDriver;
 
 /** Requests that are posted through DiSNI. */
 class DisniQueuePairTest {
   /** DiSNI writes the list of elements behind the request, whatever the count says. */
   @ParameterizedTest
   @CsvSource({"IRDMA, 0", "ERDMA, 0", "RXE, 0", "SIW, 1"})
-  void shouldPostAnEmptyElementWithAReadOfNoBytes(Driver driver, int count) {
+  void shouldPostAnEmptyElementWithAReadOfNoBytes(KernelDriver driver, int count) {
     IbvSendWR read = DisniQueuePair.send(driver, new WorkRequest(1).read(1, 0, 0), 1);
 
     assertThat(read.getNum_sge()).isEqualTo(count);

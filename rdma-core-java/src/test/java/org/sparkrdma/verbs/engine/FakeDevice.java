@@ -79,7 +79,7 @@ final class FakeDevice extends EngineDevice {
     super(
         new DeviceInfo("fake0", "fake", TransportType.LOOPBACK, 1, LIMITS, Set.of(), List.of()),
         // Its unsignalled work may fail without a completion.
-        Driver.SIW,
+        KernelDriver.SIW,
         FLUSH_TIMEOUT_NS,
         device -> ((FakeDevice) device).calls.add("closed"));
   }

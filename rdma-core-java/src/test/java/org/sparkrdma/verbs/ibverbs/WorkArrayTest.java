@@ -4,7 +4,7 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.verbs.engine.Driver;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
@@ -17,7 +17,7 @@ class WorkArrayTest {
   @Test
   void shouldNotTakeTheRefusedRequestOfAnEarlierPostForThatOfThisOne() {
     try (NativeArena arena = new NativeArena()) {
-      WorkArray sends = WorkArray.ofSends(arena, 4, 1, Driver.OTHER);
+      WorkArray sends = WorkArray.ofSends(arena, 4, 1, KernelDriver.OTHER);
       sends.link(3);
       Native.putLong(sends.bad(), sends.first() + IbvSendWr.SIZE);
       assertThat(sends.badIndex(3)).isEqualTo(1);

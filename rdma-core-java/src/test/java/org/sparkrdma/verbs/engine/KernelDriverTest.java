@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class DriverTest {
+class KernelDriverTest {
   @ParameterizedTest
   @CsvSource({
     "0x8086, true",
@@ -20,7 +20,7 @@ class DriverTest {
     "0x1425, false"
   })
   void shouldNotTrustADriverThatKeepsAccess(int vendor, boolean keeps) {
-    assertThat(Driver.ofVendor(vendor).has(Driver.Quirk.KEEPS_ACCESS)).isEqualTo(keeps);
+    assertThat(KernelDriver.ofVendor(vendor).has(KernelDriver.Quirk.KEEPS_ACCESS)).isEqualTo(keeps);
   }
 
   /** A driver that only echoes what it was asked for passes every query. */
@@ -36,7 +36,7 @@ class DriverTest {
     "0, false"
   })
   void shouldTrustOnlyDriversThatWereSeenToWithholdAccess(int vendor, boolean trusted) {
-    assertThat(Driver.ofVendor(vendor).withholdsAccess()).isEqualTo(trusted);
+    assertThat(KernelDriver.ofVendor(vendor).withholdsAccess()).isEqualTo(trusted);
   }
 
   /** Firmware of another brand has its own OUI; a driver that is known to keep access stays so. */

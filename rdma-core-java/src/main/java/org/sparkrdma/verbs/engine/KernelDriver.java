@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.engine;
 
 import java.util.Set;
+import java.util.stream.Stream;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.TransportType;
@@ -15,7 +16,7 @@ import org.sparkrdma.verbs.device.TransportType;
  * RegionAccess}. A deviation that the callers of the engines expect of any device has no row: the
  * code that expects it says so.
  */
-public enum Driver {
+public enum KernelDriver {
   /** Soft iWARP of the kernel; SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h. */
   SIW(
       0x626d74,
@@ -83,19 +84,14 @@ public enum Driver {
   @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable.
   private final Set<Quirk> quirks;
 
-  Driver(int vendorId, Quirk... quirks) {
+  KernelDriver(int vendorId, Quirk... quirks) {
     this.vendorId = vendorId;
     this.quirks = Set.of(quirks);
   }
 
   /** The driver whose devices report this vendor id. */
-  public static Driver ofVendor(int vendorId) {
-    for (Driver driver : values()) {
-      if (driver.vendorId == vendorId) {
-        return driver;
-      }
-    }
-    return OTHER;
+  public static KernelDriver ofVendor(int vendorId) {
+    return Stream.of(values()).filter(one -> one.vendorId == vendorId).findFirst().orElse(OTHER);
   }
 
   /**
@@ -114,7 +110,7 @@ public enum Driver {
    * The driver to expect where the vendor id cannot be queried: any iWARP device may be siw. The
    * others work with what siw needs, too, but more slowly.
    */
-  public static Driver ofUnknownVendor(TransportType transport) {
+  public static KernelDriver ofUnknownVendor(TransportType transport) {
     return transport == TransportType.IWARP ? SIW : OTHER;
   }
 
