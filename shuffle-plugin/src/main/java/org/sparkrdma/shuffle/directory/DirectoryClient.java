@@ -187,7 +187,7 @@ public final class DirectoryClient implements AutoCloseable {
       paidNs = Math.max(paidNs, nowNs.getAsLong()) + TimeUnit.MILLISECONDS.toNanos(MIN_REPORT_MS);
       if (!isTaken(new ExecutorReport(executorId, now))) {
         // RDMA may have ended on the driver.
-        recheck();
+        queries.recheck();
         return;
       }
       takenFigures = new HashMap<>(now);
@@ -277,16 +277,6 @@ public final class DirectoryClient implements AutoCloseable {
   /** The endpoints of others. */
   public EndpointCache endpoints() {
     return queries.cache();
-  }
-
-  /** Same as {@link DirectoryQueries#recheck}. */
-  public void recheck() {
-    queries.recheck();
-  }
-
-  /** Number of entries about other executors. */
-  int size() {
-    return endpoints().size();
   }
 
   private void schedule(Runnable task, long delayMs) {

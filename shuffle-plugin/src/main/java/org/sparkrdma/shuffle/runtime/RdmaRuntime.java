@@ -134,7 +134,7 @@ public final class RdmaRuntime implements AutoCloseable {
     EndpointCache endpoints = directory.endpoints();
     StandIns standIns = StandIns.of(env, endpoints);
     FallbackThreads tcp =
-        new FallbackThreads(standIns == null ? request -> directory.recheck() : standIns::onFault);
+        new FallbackThreads(standIns == null ? request -> endpoints.queries().recheck() : standIns::onFault);
     RdmaStart start =
         new RdmaStart(
             env,

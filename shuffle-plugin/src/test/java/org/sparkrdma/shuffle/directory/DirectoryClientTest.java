@@ -111,8 +111,8 @@ class DirectoryClientTest {
     assertThat(client.find("1").join()).isPresent();
     client.withdraw("1", List.of("the device was removed")).join();
     nowNs.addAndGet(5_000_000_000L);
-    client.recheck();
-    client.recheck();
+    client.endpoints().queries().recheck();
+    client.endpoints().queries().recheck();
     // The querying thread works in order, so this look-up ends after the recheck.
     assertThat(client.find("2").join()).isEmpty();
     assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
@@ -156,7 +156,7 @@ class DirectoryClientTest {
       if (i >= 10) {
         service.remove(Integer.toString(i - 10));
       }
-      sizes.add(client.size());
+      sizes.add(client.endpoints().size());
     }
     assertThat(sizes.get(4_999)).isLessThanOrEqualTo(12);
     assertThat(sizes.get(4_999)).isEqualTo(sizes.get(500));
@@ -208,7 +208,7 @@ class DirectoryClientTest {
         DirectoryClient client = clients.get(asks * asks / clients.size());
         // One that never existed makes it ask.
         assertThat(client.find("step" + step).join()).isEmpty();
-        assertThat(client.size()).isEqualTo(expected.size());
+        assertThat(client.endpoints().size()).isEqualTo(expected.size());
         expected.forEach(
             (known, incarnation) ->
                 assertThat(client.find(known).join().orElseThrow().incarnation())
