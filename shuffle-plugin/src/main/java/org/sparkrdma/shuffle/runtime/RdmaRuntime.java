@@ -99,7 +99,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Number of starts. */
   private int starts;
 
-  /** Parts that have not closed: a start would open the device a second time. Else null. */
+  /** What has not closed: a start would open the device a second time. Else null. */
   private OpenRdma unclosed;
 
   private long restartMs;
@@ -354,13 +354,13 @@ public final class RdmaRuntime implements AutoCloseable {
   private void withdraw(RuntimeStatus before, String reason) {
     var unused = directory.withdraw(executorId, List.of(reason));
     directory.reportSoon();
-    if (before.parts() != null) {
-      unclosed = before.parts();
+    if (before.open() != null) {
+      unclosed = before.open();
       closeLost();
     }
   }
 
-  /** Whether all parts of earlier starts are closed; goes on with a close that has failed. */
+  /** Whether all that earlier starts have opened is closed; goes on with a close that has failed. */
   private boolean closeLost() {
     if (unclosed != null && unclosed.close()) {
       unclosed = null;
@@ -383,7 +383,7 @@ public final class RdmaRuntime implements AutoCloseable {
     RuntimeStatus now = status.get();
     if (now.is(State.UP)) {
       try {
-        now.parts().transport().check();
+        now.open().transport().check();
       } catch (RuntimeException e) {
         // The next check follows; an exception here would end them.
         LOG.warn("Check of the RDMA transport failed", e);
@@ -404,7 +404,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Account of pinned memory; empty while RDMA is not up. */
   public Optional<PinnedBudget> pinned() {
     RuntimeStatus now = status.get();
-    return now.is(State.UP) ? Optional.of(now.parts().budget()) : Optional.empty();
+    return now.is(State.UP) ? Optional.of(now.open().budget()) : Optional.empty();
   }
 
   /** How tasks of this executor read. */
@@ -493,7 +493,7 @@ public final class RdmaRuntime implements AutoCloseable {
   public void unregisterShuffle(int shuffleId) {
     RuntimeStatus now = status.get();
     if (now.is(State.UP)) {
-      now.parts().transport().unregisterShuffle(shuffleId);
+      now.open().transport().unregisterShuffle(shuffleId);
     }
   }
 
@@ -536,12 +536,12 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   private void closeOnControlThread() {
-    if (status.get().parts() == null) {
+    if (status.get().open() == null) {
       // A start that is still running closes its own resources.
       control.interrupt();
     }
     directory.close();
-    Future<?> closing = control.submit(this::closeParts);
+    Future<?> closing = control.submit(this::closeOpen);
     try {
       closing.get(limits.close().toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
@@ -556,8 +556,8 @@ public final class RdmaRuntime implements AutoCloseable {
     control.shutdownNow();
   }
 
-  private void closeParts() {
-    OpenRdma open = unclosed == null ? status.get().parts() : unclosed;
+  private void closeOpen() {
+    OpenRdma open = unclosed == null ? status.get().open() : unclosed;
     if (open != null) {
       open.close();
     }

@@ -136,7 +136,7 @@ class RdmaStart {
   }
 
   /**
-   * Never throws; empty when RDMA cannot be used. The caller closes the parts.
+   * Never throws; empty when RDMA cannot be used. The caller closes what is open.
    *
    * @param onLost receives the reason, at any later time, when the transport cannot be used any
    *     more; returns at once
@@ -203,13 +203,13 @@ class RdmaStart {
   private OpenRdma startOn(VerbsEngine engine, Consumer<String> onLost) throws VerbsException {
     boolean started = false;
     try {
-      OpenRdma parts =
+      OpenRdma open =
           DeviceTrials.run(
               DeviceChoice.all(engine.devices(), selector(), NetworkAddress::ofHost),
               choice -> startOn(engine, choice, onLost),
               RdmaStart::warn);
       started = true;
-      return parts;
+      return open;
     } finally {
       if (!started) {
         engine.close();

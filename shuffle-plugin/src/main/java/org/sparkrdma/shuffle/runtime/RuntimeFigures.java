@@ -28,7 +28,7 @@ final class RuntimeFigures {
     put(figures, Figure.STATE, now.state().name().toLowerCase(Locale.ROOT));
     put(figures, Figure.REASONS, String.join("; ", now.reasons()));
     if (now.is(RuntimeStatus.State.UP)) {
-      putParts(figures, now.parts());
+      putOpen(figures, now.open());
     } else {
       put(figures, Figure.PINNED, 0L);
     }
@@ -56,17 +56,17 @@ final class RuntimeFigures {
     return figures;
   }
 
-  private static void putParts(Map<String, Object> figures, OpenRdma parts) {
-    List<ListenerAddress> addresses = parts.transport().endpoint().addresses();
-    put(figures, Figure.ENGINE, parts.engine().name());
-    put(figures, Figure.DEVICE, parts.device().info().name());
+  private static void putOpen(Map<String, Object> figures, OpenRdma open) {
+    List<ListenerAddress> addresses = open.transport().endpoint().addresses();
+    put(figures, Figure.ENGINE, open.engine().name());
+    put(figures, Figure.DEVICE, open.device().info().name());
     put(
         figures,
         Figure.ADDRESSES,
         addresses.stream().map(RuntimeFigures::hostPort).collect(Collectors.joining(", ")));
-    put(figures, Figure.PINNED, parts.budget().pinnedBytes());
-    put(figures, Figure.PINNED_HIGHEST, parts.budget().highestBytes());
-    put(figures, Figure.PINNED_LIMIT, parts.budget().limitBytes());
+    put(figures, Figure.PINNED, open.budget().pinnedBytes());
+    put(figures, Figure.PINNED_HIGHEST, open.budget().highestBytes());
+    put(figures, Figure.PINNED_LIMIT, open.budget().limitBytes());
   }
 
   private static String hostPort(ListenerAddress address) {

@@ -7,9 +7,9 @@ import java.util.List;
  * State of an {@link RdmaRuntime} at one moment.
  *
  * @param reasons why RDMA is not up
- * @param parts null unless it is {@link State#UP}; after a stop those that were up, to be closed
+ * @param open null unless it is {@link State#UP}; after a stop what was up, to be closed
  */
-record RuntimeStatus(State state, List<String> reasons, OpenRdma parts) {
+record RuntimeStatus(State state, List<String> reasons, OpenRdma open) {
   /**
    * The states:
    *
@@ -38,8 +38,8 @@ record RuntimeStatus(State state, List<String> reasons, OpenRdma parts) {
     reasons = List.copyOf(reasons);
   }
 
-  static RuntimeStatus up(OpenRdma parts) {
-    return new RuntimeStatus(State.UP, List.of(), parts);
+  static RuntimeStatus up(OpenRdma open) {
+    return new RuntimeStatus(State.UP, List.of(), open);
   }
 
   /** RDMA is not used, in one of the states with reasons. */
@@ -48,7 +48,7 @@ record RuntimeStatus(State state, List<String> reasons, OpenRdma parts) {
   }
 
   RuntimeStatus stopped() {
-    return new RuntimeStatus(State.STOPPED, reasons, parts);
+    return new RuntimeStatus(State.STOPPED, reasons, open);
   }
 
   boolean is(State other) {
