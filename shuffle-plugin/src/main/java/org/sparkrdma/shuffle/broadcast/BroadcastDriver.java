@@ -55,7 +55,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   private final Consumer<SparkContext> onContext;
   private final RpcEndpointRef ref;
   private final BroadcastTracker tracker = new BroadcastTracker();
-  private final Map<String, Member> members = new ConcurrentHashMap<>();
+  private final Map<String, Participant> participants = new ConcurrentHashMap<>();
 
   /** Variables whose first piece was seen, until they are removed; the bus adds. */
   private final Map<Long, Seen> seen = new ConcurrentHashMap<>();
@@ -64,7 +64,7 @@ final class BroadcastDriver implements Broadcasts.Part {
   private volatile boolean closed;
 
   /** An executor that takes part. */
-  private record Member(BlockManagerAddress peer, RpcEndpointRef ref) {}
+  private record Participant(BlockManagerAddress peer, RpcEndpointRef ref) {}
 
   /** The pieces of a variable. */
   private static final class Seen {
@@ -108,8 +108,8 @@ final class BroadcastDriver implements Broadcasts.Part {
           && fields.get(2) instanceof String host
           && fields.get(3) instanceof Integer port
           && fields.get(4) instanceof RpcEndpointRef executorRef) {
-        members.put(
-            executor, new Member(new BlockManagerAddress(executor, host, port), executorRef));
+        participants.put(
+            executor, new Participant(new BlockManagerAddress(executor, host, port), executorRef));
         watch();
         call.reply(true);
         return;
@@ -119,7 +119,7 @@ final class BroadcastDriver implements Broadcasts.Part {
           && fields.get(2) instanceof Long id
           && fields.get(3) instanceof Integer done
           && fields.get(4) instanceof String failed) {
-        if (members.containsKey(executor)) {
+        if (participants.containsKey(executor)) {
           tracker.next(executor, id, done, failed, next -> call.reply(encode(next)));
         } else {
           // It is lost for Spark.
@@ -147,11 +147,11 @@ final class BroadcastDriver implements Broadcasts.Part {
       BlockManagerId own = env.blockManager().blockManagerId();
       peer = new BlockManagerAddress(next.source(), own.host(), own.port());
     } else {
-      Member member = members.get(next.source());
-      if (member == null) {
+      Participant participant = participants.get(next.source());
+      if (participant == null) {
         return new ArrayList<>();
       }
-      peer = member.peer();
+      peer = participant.peer();
     }
     return new ArrayList<>(List.of(next.chunk(), peer.executorId(), peer.host(), peer.port()));
   }
@@ -258,7 +258,7 @@ final class BroadcastDriver implements Broadcasts.Part {
 
   private void announce(Pieces pieces) {
     tracker.add(pieces.id(), pieces.chunks());
-    members.values().forEach(one -> one.ref().send(pieces.encode()));
+    participants.values().forEach(one -> one.ref().send(pieces.encode()));
   }
 
   private static void guard(Runnable event) {
@@ -272,12 +272,12 @@ final class BroadcastDriver implements Broadcasts.Part {
 
   @Override
   public Set<String> executors() {
-    return members.keySet();
+    return participants.keySet();
   }
 
   @Override
   public void removeExecutor(String executorId) {
-    members.remove(executorId);
+    participants.remove(executorId);
     tracker.removeExecutor(executorId);
   }
 
@@ -298,7 +298,7 @@ final class BroadcastDriver implements Broadcasts.Part {
           () -> {
             tracker.remove(id);
             if (removed.announced) {
-              members.values().forEach(one -> one.ref().send(id));
+              participants.values().forEach(one -> one.ref().send(id));
             }
           });
     }

@@ -88,7 +88,7 @@ final class BroadcastTracker {
   }
 
   /** An executor that takes part. */
-  private static final class Member {
+  private static final class Participant {
     private final String executor;
     private final BitSet chunks = new BitSet();
 
@@ -101,7 +101,7 @@ final class BroadcastTracker {
     /** Null when it does not wait. */
     private Consumer<Assignment> reply;
 
-    Member(String executor) {
+    Participant(String executor) {
       this.executor = executor;
     }
 
@@ -114,11 +114,11 @@ final class BroadcastTracker {
 
   /** One broadcast variable. */
   private static final class Broadcast {
-    private final Map<String, Member> members = new HashMap<>();
-    private final Deque<Member> waiting = new ArrayDeque<>();
+    private final Map<String, Participant> participants = new HashMap<>();
+    private final Deque<Participant> waiting = new ArrayDeque<>();
 
     /** The holders of each chunk. */
-    private final List<List<Member>> holders = new ArrayList<>();
+    private final List<List<Participant>> holders = new ArrayList<>();
 
     /** Chunks that the driver sends now. */
     private final BitSet seeded = new BitSet();
@@ -133,60 +133,60 @@ final class BroadcastTracker {
     }
 
     void next(String executor, int done, String failed, Consumer<Assignment> reply) {
-      Member member = members.computeIfAbsent(executor, Member::new);
-      if (member.reply != null) {
-        member.answer(null);
-        waiting.remove(member);
+      Participant participant = participants.computeIfAbsent(executor, Participant::new);
+      if (participant.reply != null) {
+        participant.answer(null);
+        waiting.remove(participant);
       }
-      Assignment ended = close(member);
+      Assignment ended = close(participant);
       if (ended != null && ended.chunk() == done) {
-        member.chunks.set(done);
-        holders.get(done).add(member);
+        participant.chunks.set(done);
+        holders.get(done).add(participant);
       } else if (ended != null && ended.source().equals(failed)) {
         forget(failed);
       }
-      member.reply = reply;
-      if (member.chunks.cardinality() == holders.size()) {
-        member.answer(null);
+      participant.reply = reply;
+      if (participant.chunks.cardinality() == holders.size()) {
+        participant.answer(null);
       } else {
-        waiting.add(member);
+        waiting.add(participant);
       }
       assign();
     }
 
     void leave(String executor, boolean lost) {
-      Member member = members.get(executor);
-      if (member == null) {
+      Participant participant = participants.get(executor);
+      if (participant == null) {
         return;
       }
-      close(member);
-      if (member.reply != null) {
-        waiting.remove(member);
-        member.answer(null);
+      close(participant);
+      if (participant.reply != null) {
+        waiting.remove(participant);
+        participant.answer(null);
       }
       if (lost) {
         forget(executor);
-        members.remove(executor);
+        participants.remove(executor);
       }
       assign();
     }
 
     /** Nothing is read from a source any more; what it has counts as missing. */
     private void forget(String source) {
-      Member member = members.get(source);
-      if (member != null) {
-        holders.forEach(all -> all.remove(member));
+      Participant participant = participants.get(source);
+      if (participant != null) {
+        holders.forEach(all -> all.remove(participant));
       }
     }
 
-    /** Ends the assignment of a member; returns it, null for none. */
-    private Assignment close(Member member) {
-      Assignment ended = member.open;
-      member.open = null;
+    /** Ends the assignment of a participant; returns it, null for none. */
+    private Assignment close(Participant participant) {
+      Assignment ended = participant.open;
+      participant.open = null;
       if (ended != null && ended.source().equals(DRIVER)) {
         seeded.clear(ended.chunk());
-      } else if (ended != null && members.containsKey(ended.source())) {
-        members.get(ended.source()).readers--;
+      } else if (ended != null && participants.containsKey(ended.source())) {
+        participants.get(ended.source()).readers--;
       }
       return ended;
     }
@@ -194,27 +194,27 @@ final class BroadcastTracker {
     /** Gives chunks to those that wait, in their order. */
     private void assign() {
       int misses = 0;
-      Iterator<Member> all = waiting.iterator();
+      Iterator<Participant> all = waiting.iterator();
       while (all.hasNext() && misses < MAX_MISSES) {
-        Member member = all.next();
-        Assignment chosen = choose(member);
+        Participant participant = all.next();
+        Assignment chosen = choose(participant);
         if (chosen == null) {
           misses++;
         } else {
           all.remove();
-          member.open = chosen;
-          member.answer(chosen);
+          participant.open = chosen;
+          participant.answer(chosen);
         }
       }
     }
 
-    private Assignment choose(Member member) {
+    private Assignment choose(Participant participant) {
       turn++;
       int best = NONE;
-      Member source = null;
+      Participant source = null;
       for (int i = 0; i < holders.size(); i++) {
         int chunk = (turn + i) % holders.size();
-        if (member.chunks.get(chunk)) {
+        if (participant.chunks.get(chunk)) {
           continue;
         }
         if (holders.get(chunk).isEmpty()) {
@@ -224,7 +224,7 @@ final class BroadcastTracker {
           }
           continue;
         }
-        Member candidate = leastBusy(holders.get(chunk));
+        Participant candidate = leastBusy(holders.get(chunk));
         if (candidate.readers < READERS && isBetter(candidate, chunk, source, best)) {
           source = candidate;
           best = chunk;
@@ -237,17 +237,17 @@ final class BroadcastTracker {
       return new Assignment(best, source.executor);
     }
 
-    private Member leastBusy(List<Member> all) {
-      Member least = all.get(turn % all.size());
+    private Participant leastBusy(List<Participant> all) {
+      Participant least = all.get(turn % all.size());
       for (int i = 1; i < Math.min(COMPARED, all.size()) && least.readers > 0; i++) {
-        Member other = all.get((turn + i) % all.size());
+        Participant other = all.get((turn + i) % all.size());
         least = other.readers < least.readers ? other : least;
       }
       return least;
     }
 
     /** A less busy source is better, then a chunk that fewer have. */
-    private boolean isBetter(Member source, int chunk, Member than, int bestChunk) {
+    private boolean isBetter(Participant source, int chunk, Participant than, int bestChunk) {
       if (than == null || source.readers != than.readers) {
         return than == null || source.readers < than.readers;
       }
