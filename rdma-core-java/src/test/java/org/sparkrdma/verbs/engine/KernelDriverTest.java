@@ -52,6 +52,6 @@ class KernelDriverTest {
   })
   void shouldTrustCardsOfOtherBrandsByTheNameOfTheirDriver(
       int vendor, String kernelName, boolean trusted) {
-    assertThat(Driver.of(vendor, kernelName).withholdsAccess()).isEqualTo(trusted);
+    assertThat(KernelDriver.of(vendor, kernelName).withholdsAccess()).isEqualTo(trusted);
   }
 }

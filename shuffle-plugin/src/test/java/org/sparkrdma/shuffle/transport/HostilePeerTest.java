@@ -32,7 +32,7 @@ import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
- * Effects on a server of strangers, and of members of the application that break the protocol: they
+ * Effects on a server of strangers, and of executors of the application that break the protocol: they
  * get nothing or lose their own connection, and an honest reader reads as before.
  */
 @Tag("slow")
@@ -389,7 +389,7 @@ class HostilePeerTest extends TransportFixture {
     }
   }
 
-  // Members.
+  // Executors of the application.
 
   @Test
   void shouldServeAnExecutorWhoseIncarnationOthersClaim() throws Exception {
