@@ -24,7 +24,7 @@ public final class NewerJar {
       List.of(
           "org/sparkrdma/shuffle/wire/Messages",
           "org/sparkrdma/shuffle/transport/Handshake",
-          "org/sparkrdma/shuffle/runtime/OpenRdma",
+          "org/sparkrdma/shuffle/runtime/RdmaStart",
           "org/sparkrdma/shuffle/ui/RdmaShuffleEvent");
 
   private static final String PROTOCOL = "int PROTOCOL = ";

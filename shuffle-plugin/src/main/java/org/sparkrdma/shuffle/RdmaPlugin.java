@@ -148,11 +148,11 @@ public final class RdmaPlugin implements SparkPlugin {
      */
     @Override
     public void registerMetrics(String applicationId, PluginContext plugin) {
-      RdmaShuffleManager.OFFERED.set(null);
       if (side == null) {
         return;
       }
       try {
+        RdmaShuffleManager.OFFERED.set(null);
         SparkConf conf = context.conf();
         // Else it is one that another plug-in has set after this one.
         if (sets && RdmaPolicy.isOurs(conf.get(MANAGER, ""))) {
@@ -177,8 +177,8 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Executors may still report, so the directory stays. */
     @Override
     public void shutdown() {
-      RdmaShuffleManager.OFFERED.set(null);
       if (side != null) {
+        RdmaShuffleManager.OFFERED.set(null);
         side.endWatch();
       }
     }

@@ -121,10 +121,18 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /** Null where there is no runtime. While RDMA is up, nothing else is asked. */
   private RdmaReads awaitReads() {
+    if (executor == null) {
+      if (missing.any()) {
+        // In local mode tasks run here.
+        RdmaPolicy.requireUp(settings, missing.reason());
+      }
+      return null;
+    }
     RdmaReads known = reads;
-    if (executor != null && (known == null || !known.is(Way.RDMA))) {
+    if (known == null || !known.is(Way.RDMA)) {
       known = executor.awaitReads(() -> shuffleBlockResolver());
-      reads = known;
+      // A task that was killed has not waited to the end.
+      reads = Thread.currentThread().isInterrupted() ? null : known;
     }
     return known;
   }

@@ -100,8 +100,8 @@ public enum KernelDriver {
    * @param kernelName of its driver in sysfs, which neither the firmware nor an administrator
    *     chooses; empty where it cannot be seen
    */
-  public static Driver of(int vendorId, String kernelName) {
-    Driver driver = ofVendor(vendorId);
+  public static KernelDriver of(int vendorId, String kernelName) {
+    KernelDriver driver = ofVendor(vendorId);
     boolean mlx = kernelName.equals("mlx5_core") || kernelName.equals("mlx4_core");
     return driver == OTHER && mlx ? NVIDIA : driver;
   }

@@ -134,7 +134,8 @@ public final class RdmaRuntime implements AutoCloseable {
     EndpointCache endpoints = directory.endpoints();
     StandIns standIns = StandIns.of(env, endpoints);
     FallbackThreads tcp =
-        new FallbackThreads(standIns == null ? request -> endpoints.queries().recheck() : standIns::onFault);
+        new FallbackThreads(
+            standIns == null ? request -> endpoints.queries().recheck() : standIns::onFault);
     RdmaStart start =
         new RdmaStart(
             env,
@@ -360,7 +361,9 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** Whether all that earlier starts have opened is closed; goes on with a close that has failed. */
+  /**
+   * Whether all that earlier starts have opened is closed; goes on with a close that has failed.
+   */
   private boolean closeLost() {
     if (unclosed != null && unclosed.close()) {
       unclosed = null;

@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import org.sparkrdma.shuffle.directory.Endpoint;
 
 /**
- * What an executor shows to others, and proves. {@code OpenRdma} creates it at each start.
+ * What an executor shows to others, and proves. {@code RdmaStart} creates it at each start.
  *
  * @param endpoint its listener addresses, and the token that proves it
  * @param secret of the application, known to both ends of a connection; empty without

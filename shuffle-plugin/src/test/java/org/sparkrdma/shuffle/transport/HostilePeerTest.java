@@ -32,8 +32,8 @@ import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
 
 /**
- * Effects on a server of strangers, and of executors of the application that break the protocol: they
- * get nothing or lose their own connection, and an honest reader reads as before.
+ * Effects on a server of strangers, and of executors of the application that break the protocol:
+ * they get nothing or lose their own connection, and an honest reader reads as before.
  */
 @Tag("slow")
 @Timeout(60)
