@@ -161,6 +161,15 @@ public final class WaitBudget {
     return spend(sinceNs, nowNs, 1);
   }
 
+  /**
+   * The same where the reason is on this side: only what all waits have is spent.
+   *
+   * @return the part of it that no other wait had spent
+   */
+  public long inVainHere(long sinceNs, long nowNs) {
+    return parent == null ? inVain(sinceNs, nowNs) : parent.inVainHere(sinceNs, nowNs);
+  }
+
   /** How long a wait may take that has a result and is free. */
   public long freeNs() {
     return factor * FREE_NS;

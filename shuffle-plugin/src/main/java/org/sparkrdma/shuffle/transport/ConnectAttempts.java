@@ -175,7 +175,10 @@ final class ConnectAttempts {
   void onEvent(ReadConnection connection, ConnectionEvent event, long nowNs) {
     String detail = event.type() + " " + event.reason();
     switch (event.type()) {
-      case RESOLVED -> context.queuePairs().await(() -> create(connection));
+      case RESOLVED -> {
+        connection.awaitTurn();
+        context.queuePairs().await(() -> create(connection));
+      }
       case ESTABLISHED -> connection.onConnected(nowNs);
       case REJECTED -> {
         // InfiniBand fills private data up with zeros.
@@ -210,6 +213,15 @@ final class ConnectAttempts {
       giveUp(connection, refusal.getMessage());
     } else {
       connection.markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
+    }
+  }
+
+  /** An attempt takes too long. */
+  void endOverdue(ReadConnection attempt) {
+    if (attempt.isHeldUpHere()) {
+      giveUp(attempt, "no queue pair in time");
+    } else {
+      attempt.markBroken(FallbackReason.CONNECT_FAILED, "no connection in time");
     }
   }
 

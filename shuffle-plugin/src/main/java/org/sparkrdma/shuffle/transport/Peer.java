@@ -236,9 +236,7 @@ final class Peer {
 
   private long leaveFirstToTcp(FallbackReason reason, String detail, long nowNs) {
     Waiting first = waiting.poll();
-    // A shortage of this executor says nothing about the peer.
-    boolean own = reason == FallbackReason.POOL_EMPTY;
-    long costNs = own ? 0 : inVain(first.budget, first.sinceNs, nowNs);
+    long costNs = costNs(first, reason, nowNs);
     if (first.from == 0) {
       first.request.leaveRestToTcp(reason, detail);
     } else {
@@ -247,6 +245,16 @@ final class Peer {
       }
     }
     return costNs;
+  }
+
+  /** A shortage of this executor, or a slow device, says nothing about the peer. */
+  private long costNs(Waiting first, FallbackReason reason, long nowNs) {
+    if (reason == FallbackReason.POOL_EMPTY) {
+      return 0;
+    }
+    return connection != null && connection.isHeldUpHere()
+        ? first.budget.inVainHere(first.sinceNs, nowNs)
+        : inVain(first.budget, first.sinceNs, nowNs);
   }
 
   /** This executor itself was late: nobody has waited for the peer meanwhile. */

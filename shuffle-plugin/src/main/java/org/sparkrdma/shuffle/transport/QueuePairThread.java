@@ -103,8 +103,11 @@ final class QueuePairThread {
     try {
       for (Runnable next = take(); next != END; next = take()) {
         turns.incrementAndGet();
-        next.run();
-        turns.incrementAndGet();
+        try {
+          next.run();
+        } finally {
+          turns.incrementAndGet();
+        }
       }
     } catch (RuntimeException | LinkageError e) {
       LOG.error("Creating a queue pair failed; blocks use TCP until RDMA is started again", e);

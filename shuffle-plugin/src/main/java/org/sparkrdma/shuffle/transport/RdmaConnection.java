@@ -62,7 +62,10 @@ abstract class RdmaConnection {
 
   protected final ConnectionResources context;
   protected final Connection connection;
-  protected final long beganNs;
+
+  /** Time from which the peer has its time to answer. */
+  protected long beganNs;
+
   protected SendQueue sends;
   protected QueuePair queuePair;
   protected long lastUsedNs;
@@ -81,6 +84,9 @@ abstract class RdmaConnection {
 
   /** Whether the agent waits for a queue pair of {@link QueuePairThread}. */
   private boolean awaitsQueuePair;
+
+  /** Whether it waits for its turn there. */
+  private boolean awaitsTurn;
 
   private volatile State state;
 
@@ -115,6 +121,16 @@ abstract class RdmaConnection {
     state = to;
   }
 
+  /** It will get a queue pair when it is its turn. */
+  final void awaitTurn() {
+    awaitsTurn = true;
+  }
+
+  /** Whether this executor's device must create a queue pair before the peer can do anything. */
+  final boolean isHeldUpHere() {
+    return awaitsTurn || awaitsQueuePair;
+  }
+
   final int index() {
     return index;
   }
@@ -146,6 +162,7 @@ abstract class RdmaConnection {
         new QueuePairSettings(
             rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access);
     move(State.CREATING);
+    awaitsTurn = false;
     awaitsQueuePair = true;
     context.queuePairs().add(() -> createQueuePair(settings));
     return true;
@@ -165,6 +182,7 @@ abstract class RdmaConnection {
 
   private void onCreated(QueuePair created, VerbsException refusal, int sendDepth) {
     awaitsQueuePair = false;
+    beganNs = context.connections().nowNs();
     context.queuePairs().onEnded();
     if (hasEnded()) {
       context.connections().addBroken(this);

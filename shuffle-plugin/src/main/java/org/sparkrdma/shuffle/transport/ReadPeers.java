@@ -295,7 +295,7 @@ final class ReadPeers {
         peer.needsNoConnection();
       }
       if (connection != null && !connection.isUsable() && attempts.isOverdue(connection, nowNs)) {
-        connection.markBroken(FallbackReason.CONNECT_FAILED, "no connection in time");
+        attempts.endOverdue(connection);
       }
     }
   }

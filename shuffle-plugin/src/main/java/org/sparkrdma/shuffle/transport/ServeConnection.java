@@ -322,7 +322,7 @@ final class ServeConnection extends RdmaConnection {
   @Override
   void onTick(long nowNs) {
     if (!isUsable()) {
-      if (nowNs - beganNs > context.settings().connectTimeout().toNanos()) {
+      if (!isHeldUpHere() && nowNs - beganNs > context.settings().connectTimeout().toNanos()) {
         markBroken(FallbackReason.CONNECT_FAILED, "not confirmed in time");
       }
       return;

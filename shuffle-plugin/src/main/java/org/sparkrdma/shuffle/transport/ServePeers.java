@@ -49,7 +49,8 @@ final class ServePeers {
     if (context.queuePairs().waiting() >= MAX_WAITING) {
       refuse(connection);
     } else {
-      context.queuePairs().await(() -> accept(connection));
+      long sinceNs = context.connections().nowNs();
+      context.queuePairs().await(() -> accept(connection, sinceNs));
     }
   }
 
@@ -59,8 +60,13 @@ final class ServePeers {
     connection.close();
   }
 
-  private void accept(Connection connection) {
+  private void accept(Connection connection, long sinceNs) {
     long nowNs = context.connections().nowNs();
+    if (nowNs - sinceNs > context.settings().attemptTimeout().toNanos()) {
+      // Its reader has given up; others wait.
+      refuse(connection);
+      return;
+    }
     long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
     boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
     if (full) {

@@ -145,4 +145,21 @@ class SlowQueuePairsTest {
     fabric.run(5_000 * MS);
     assertThat(reader.connections()).isGreaterThan(MANY_PEERS / 2);
   }
+
+  /** A device that stalls says nothing about the peers to which it shall connect. */
+  @Test
+  void shouldNotQuarantinePeersForItsOwnSlowDevice() throws Exception {
+    for (int i = 0; i < 2; i++) {
+      VirtualExecutor other = fabric.start(BLOCK_BYTES);
+      fabric.createQueuePairsIn(of -> of == reader ? 600 * MS : 0);
+      VirtualFetch late = new VirtualFetch(reader, other.endpoint());
+      fabric.run(700 * MS);
+      assertThat(late.isAnswered()).as("over TCP").isTrue();
+      fabric.createQueuePairsIn(of -> 0);
+      VirtualFetch again = new VirtualFetch(reader, other.endpoint());
+      fabric.run(100 * MS);
+      assertThat(again.failures()).isEmpty();
+      assertThat(again.isRead()).isTrue();
+    }
+  }
 }
