@@ -273,6 +273,9 @@ final class VirtualConnection implements Connection {
       long address = request.remoteAddress();
       long key = request.remoteKey();
       long bytes = request.totalBytes();
+      if (bytes <= 32 && address / 4_096 != (address + bytes - 1) / 4_096) {
+        throw new IllegalStateException("soft iWARP would answer with wrong bytes: " + address);
+      }
       VirtualDevice.Region into = (VirtualDevice.Region) request.region(0);
       Sink sink = new Sink(VirtualConnection.this, into, request.offset(0), bytes);
       owner.sinks.forEach(sink::requireApart);
