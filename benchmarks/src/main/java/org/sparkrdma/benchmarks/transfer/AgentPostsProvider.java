@@ -3,9 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.device.Capability;
@@ -60,24 +58,11 @@ public final class AgentPostsProvider implements VerbsProvider {
       return limited(Device.class, device);
     }
     if (result instanceof DeviceInfo info) {
-      return limited(info);
+      return info.without(Capability.POST_BESIDE_POLL);
     }
     if (result instanceof List<?> all) {
       return all.stream().map(AgentPostsProvider::limited).toList();
     }
     return result;
-  }
-
-  private static DeviceInfo limited(DeviceInfo info) {
-    Set<Capability> capabilities = EnumSet.copyOf(info.capabilities());
-    capabilities.remove(Capability.POST_BESIDE_POLL);
-    return new DeviceInfo(
-        info.name(),
-        info.engine(),
-        info.transport(),
-        info.nodeGuid(),
-        info.limits(),
-        capabilities,
-        info.ports());
   }
 }

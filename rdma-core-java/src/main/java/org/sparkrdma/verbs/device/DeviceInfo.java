@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.device;
 
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,5 +78,16 @@ public record DeviceInfo(
    */
   public boolean can(Capability capability) {
     return capabilities.contains(capability);
+  }
+
+  /**
+   * {@return the facts of the same device without this capability}
+   *
+   * @param capability an optional feature
+   */
+  public DeviceInfo without(Capability capability) {
+    var fewer = new HashSet<>(capabilities);
+    fewer.remove(capability);
+    return new DeviceInfo(name, engine, transport, nodeGuid, limits, fewer, ports, reported);
   }
 }
