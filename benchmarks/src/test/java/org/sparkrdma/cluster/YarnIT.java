@@ -158,6 +158,46 @@ class YarnIT {
     assertThat(result.removedAtEnd()).singleElement().asString().contains("physical memory");
   }
 
+  /**
+   * YARN sizes containers of a profile without memoryOverhead by that of the application, and Spark
+   * tells their executors the memory of the profile.
+   */
+  @Test
+  @Tag("nightly")
+  void shouldDeriveTheOverheadOfAProfileFromTheMemoryOfTheApplication() throws Exception {
+    Path withOverhead = sparkConf;
+    try {
+      sparkConf = Files.createDirectory(directory.resolve("spark-conf-of-factor"));
+      List<String> lines = Files.readAllLines(withOverhead.resolve("spark-defaults.conf"));
+      Files.write(
+          sparkConf.resolve("spark-defaults.conf"),
+          lines.stream().filter(line -> !line.contains("memoryOverhead ")).toList());
+      Application application =
+          run(
+              "client",
+              "profile",
+              "spark.executor.memory=512m",
+              "spark.executor.memoryOverheadFactor=1.5",
+              "spark.shuffle.rdma.engine=soft",
+              "spark.dynamicAllocation.enabled=true",
+              "spark.dynamicAllocation.shuffleTracking.enabled=true",
+              "spark.dynamicAllocation.maxExecutors=2");
+
+      assertThat(application.result().answer()).isEqualTo(job.small());
+      assertThat(application.logs())
+          .containsPattern("for ResourceProfile Id: 0, .* 1280 MB memory")
+          .containsPattern("for ResourceProfile Id: 1, .* 1536 MB memory");
+      assertThat(
+              application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
+          // The second one of the profile may come too late.
+          .hasSizeBetween(3, 4)
+          .allMatch(line -> line.contains("may pin 256 MiB"))
+          .allMatch(line -> line.contains(OF_OVERHEAD + "256 MiB"));
+    } finally {
+      sparkConf = withOverhead;
+    }
+  }
+
   @ParameterizedTest
   @Tag("nightly")
   @ValueSource(strings = {"SIGTERM", "SIGKILL"})

@@ -33,6 +33,10 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.resource.ExecutorResourceRequests;
+import org.apache.spark.resource.ResourceProfile;
+import org.apache.spark.resource.ResourceProfileBuilder;
+import org.apache.spark.resource.TaskResourceRequests;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -81,6 +85,7 @@ public final class ClusterJob {
             case "all" -> all(spark, events);
             case "shuffle" -> shuffle(spark, events, Shuffle.SMALL);
             case "memory" -> memory(spark, events);
+            case "profile" -> result(spark, events, answerOfProfile(spark));
             case "stages" -> stages(spark, events);
             case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
             case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
@@ -247,6 +252,20 @@ public final class ClusterJob {
     return written(spark, shuffle)
         .partitionBy(new HashPartitioner(shuffle.reducers()))
         .mapPartitionsWithIndex((index, read) -> List.of(summary(index, read)).iterator(), false)
+        .collect();
+  }
+
+  /** The answer of "shuffle", by executors of another profile, which has no memoryOverhead. */
+  private static List<String> answerOfProfile(JavaSparkContext spark) {
+    ResourceProfile profile =
+        new ResourceProfileBuilder()
+            .require(new ExecutorResourceRequests().cores(1).memory("768m"))
+            .require(new TaskResourceRequests().cpus(1))
+            .build();
+    return written(spark, Shuffle.SMALL)
+        .partitionBy(new HashPartitioner(Shuffle.SMALL.reducers()))
+        .mapPartitionsWithIndex((index, read) -> List.of(summary(index, read)).iterator(), false)
+        .withResources(profile)
         .collect();
   }
 
