@@ -124,7 +124,16 @@ class EngineConnectionTest {
     objects.device.calls.clear();
     var polling = new AtomicReference<Thread.State>();
     objects.device.duringCreation =
-        () -> polling.set(FakeDevice.startUntilItWaits(connection::removed).getState());
+        () -> {
+          Thread thread = new Thread(connection::removed);
+          thread.start();
+          try {
+            thread.join(10_000);
+          } catch (InterruptedException e) {
+            throw new AssertionError(e);
+          }
+          polling.set(thread.getState());
+        };
 
     assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
         .isInstanceOf(VerbsException.class)
