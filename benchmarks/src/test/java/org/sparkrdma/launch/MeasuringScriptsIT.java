@@ -37,7 +37,8 @@ class MeasuringScriptsIT {
     assertThat(cases.at("/0/verify").asText()).isEqualTo("adler32");
     assertThat(cases.at("/0/copy").asBoolean()).isTrue();
     Outcome chart = run("bench chart --out %s %s".formatted(directory, report));
-    Script.assertSucceeded(chart, "throughput as a multiple of netty, more is better");
+    Script.assertSucceeded(
+        chart, "Throughput, as a multiple of that with Spark alone: more is better");
     assertThat(directory.resolve("throughput.svg")).content().contains("Drawn from transfer.json");
   }
 
