@@ -30,7 +30,7 @@ final class DisniIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 121", "iwarp, DisniVerbsContractOnIwarp, 116"})
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 122", "iwarp, DisniVerbsContractOnIwarp, 117"})
   void shouldKeepTheContract(String transport, String tests, int passing) throws Exception {
     JsonNode summary =
         GuestTests.run(
