@@ -202,17 +202,8 @@ final class ConnectAttempts {
   }
 
   private void create(ReadConnection connection) {
-    if (!connection.hasEnded() && !connection.create()) {
-      giveUp(connection, "no memory for messages");
-    }
-  }
-
-  /** The device refuses a connection. */
-  void onRefused(ReadConnection connection, VerbsException refusal) {
-    if (RdmaConnection.isShortage(refusal)) {
-      giveUp(connection, refusal.getMessage());
-    } else {
-      connection.markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
+    if (!connection.hasEnded()) {
+      connection.create();
     }
   }
 
@@ -226,7 +217,7 @@ final class ConnectAttempts {
   }
 
   /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
-  private void giveUp(ReadConnection attempt, String detail) {
+  void giveUp(ReadConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
     peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, context.connections().nowNs());

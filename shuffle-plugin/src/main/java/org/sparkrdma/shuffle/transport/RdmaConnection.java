@@ -137,22 +137,21 @@ abstract class RdmaConnection {
 
   /**
    * Takes memory and begins to create the queue pair, as a turn of {@link QueuePairThread}; {@link
-   * #onQueuePair} or {@link #onRefused} follows, unless it ends before.
+   * #onQueuePair} or {@link #onNoRoom} follows, unless it ends before.
    *
    * @param access of the peer from the beginning
-   * @return false when there is no memory
    */
-  protected final boolean create(
+  protected final void create(
       int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) {
     assert context.agentThread().holds();
     RegisteredChunk[] taken = context.messageBuffers().tryTake(receives + otherBuffers);
-    if (taken == null) {
-      return false;
+    if (taken != null) {
+      buffers = taken;
+      rings = context.completions().tryTake(sendDepth, receives);
     }
-    buffers = taken;
-    rings = context.completions().tryTake(sendDepth, receives);
     if (rings == null) {
-      return false;
+      onNoRoom("no memory for messages");
+      return;
     }
     messages = new ByteBuffer[receives];
     for (int i = 0; i < receives; i++) {
@@ -165,7 +164,6 @@ abstract class RdmaConnection {
     awaitsTurn = false;
     awaitsQueuePair = true;
     context.queuePairs().add(() -> createQueuePair(settings));
-    return true;
   }
 
   /** The thread that creates queue pairs. */
@@ -215,7 +213,16 @@ abstract class RdmaConnection {
   protected abstract void onQueuePair() throws VerbsException;
 
   /** The device refuses to create the queue pair or to connect it. */
-  protected abstract void onRefused(VerbsException refusal);
+  private void onRefused(VerbsException refusal) {
+    if (isShortage(refusal)) {
+      onNoRoom(refusal.getMessage());
+    } else {
+      markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
+    }
+  }
+
+  /** This host has no room for the connection now: no fault of the peer. */
+  protected abstract void onNoRoom(String detail);
 
   protected final RegisteredChunk buffer(int i) {
     return buffers[i];

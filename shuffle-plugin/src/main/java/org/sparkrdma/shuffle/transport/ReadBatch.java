@@ -15,6 +15,11 @@ import org.sparkrdma.verbs.WorkRequest;
  * by one READ. Used for another answer when it is done. Confined to the agent.
  */
 final class ReadBatch {
+  private static final int SHORT_BYTES = 32;
+
+  /** The smallest page; larger ones are multiples of it. */
+  private static final int PAGE_BYTES = 4_096;
+
   private long leaseId;
   private long postUntilNs;
 
@@ -36,11 +41,6 @@ final class ReadBatch {
   private int posted;
   private long postedNs;
   private int done;
-
-  private static final int SHORT_BYTES = 32;
-
-  /** The smallest page; larger ones are multiples of it. */
-  private static final int PAGE_BYTES = 4_096;
 
   /**
    * @param expected number of blocks

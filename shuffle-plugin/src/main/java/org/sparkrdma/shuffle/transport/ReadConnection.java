@@ -72,9 +72,9 @@ final class ReadConnection extends RdmaConnection {
 
   // Set-up.
 
-  /** The address is resolved; false when there is no memory. */
-  boolean create() {
-    return create(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of());
+  /** The address is resolved. */
+  void create() {
+    create(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of());
   }
 
   @Override
@@ -86,8 +86,8 @@ final class ReadConnection extends RdmaConnection {
   }
 
   @Override
-  protected void onRefused(VerbsException refusal) {
-    peers.attempts().onRefused(this, refusal);
+  protected void onNoRoom(String detail) {
+    peers.attempts().giveUp(this, detail);
   }
 
   /** The queue pair is connected: sends the REQUEST. */

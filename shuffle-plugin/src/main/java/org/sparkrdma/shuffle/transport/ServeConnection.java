@@ -90,9 +90,9 @@ final class ServeConnection extends RdmaConnection {
     return handshake.isProven();
   }
 
-  /** Begins to accept the connection; false when there is no memory. */
-  boolean create() {
-    return create(SEND_DEPTH, RECEIVES, 0, context.limitsAccess() ? Set.of() : REMOTE_ACCESS);
+  /** Begins to accept the connection. */
+  void create() {
+    create(SEND_DEPTH, RECEIVES, 0, context.limitsAccess() ? Set.of() : REMOTE_ACCESS);
   }
 
   @Override
@@ -102,8 +102,8 @@ final class ServeConnection extends RdmaConnection {
   }
 
   @Override
-  protected void onRefused(VerbsException refusal) {
-    peers.onRefused(this, refusal);
+  protected void onNoRoom(String detail) {
+    peers.reject(this);
   }
 
   /** Rejects the connection: the peer tries again soon. */

@@ -12,7 +12,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.wire.Messages.Refusal;
-import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
@@ -79,21 +78,11 @@ final class ServePeers {
     ServeConnection accepted =
         new ServeConnection(context, this, server, connection, ++serveNumbers, nowNs);
     serving.put(accepted.number(), accepted);
-    if (!accepted.create()) {
-      reject(accepted);
-    }
+    accepted.create();
   }
 
-  /** The device refuses a connection. */
-  void onRefused(ServeConnection connection, VerbsException refusal) {
-    if (RdmaConnection.isShortage(refusal)) {
-      reject(connection);
-    } else {
-      connection.markBroken(FallbackReason.CONNECT_FAILED, refusal.getMessage());
-    }
-  }
-
-  private void reject(ServeConnection connection) {
+  /** There is no room for a connection after all. */
+  void reject(ServeConnection connection) {
     context.counters().increment(Counter.CONNECTIONS_REFUSED);
     connection.reject();
   }
