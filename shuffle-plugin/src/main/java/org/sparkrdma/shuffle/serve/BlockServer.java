@@ -356,7 +356,7 @@ public final class BlockServer implements DiskWork.Listener {
         }
       }
       case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
-      case OPEN -> planner.loadRest(locate, part.block, part.from, nowNs);
+      case OPEN -> planner.plan(locate, part.block, part.from, nowNs);
     }
     if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
       planner.offerWindow(locate, part.block, nowNs);

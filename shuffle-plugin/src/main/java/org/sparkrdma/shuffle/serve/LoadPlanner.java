@@ -79,7 +79,7 @@ final class LoadPlanner {
       locate.setShare(memory.shareOf(locate.reader()));
     }
     Locate request = locate.request();
-    locate.countMissing();
+    locate.beginLoads();
     for (int block = 0; block < request.blockCount(); block++) {
       OpenLocate.Block found = locate.block(block);
       found.waitsForIndex &= found.map == null && entry(request, block, nowNs) == null;
@@ -113,14 +113,6 @@ final class LoadPlanner {
         plan(locate, other, request.startOffset(other), nowNs);
       }
     }
-  }
-
-  /**
-   * Adds what is left of a block, of which a load has read the index or a part; {@link #submit}
-   * begins it.
-   */
-  void loadRest(OpenLocate locate, int block, long from, long nowNs) {
-    plan(locate, block, from, nowNs);
   }
 
   /** Begins the loads that were added: blocks of several map outputs share them. */
@@ -177,7 +169,13 @@ final class LoadPlanner {
     }
   }
 
-  private void plan(OpenLocate locate, int block, long from, long nowNs) {
+  /**
+   * Adds what a block lacks, or what is left of it when a load has read its index or a part; {@link
+   * #submit} begins it.
+   *
+   * @param from offset in the block
+   */
+  void plan(OpenLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
     OpenLocate.Block found = locate.block(block);
     IndexCache.Entry entry = entry(request, block, nowNs);

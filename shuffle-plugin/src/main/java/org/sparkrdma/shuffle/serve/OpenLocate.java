@@ -214,7 +214,7 @@ public abstract class OpenLocate {
    * It loads nothing, and is about to. Counts the blocks that it lacks by their map outputs; the
    * first one of each reads its index.
    */
-  final void countMissing() {
+  final void beginLoads() {
     plannedBytes = 0;
     blocksByMap.clear();
     for (int block = 0; block < request.blockCount(); block++) {
