@@ -32,7 +32,7 @@ public class RdmaBlockClient extends ForwardingClient {
   private static final String[] NONE = {};
 
   private final FetchContext context;
-  private final RdmaReads reads;
+  final RdmaReads reads;
   private final ReadingTask task;
 
   /** Whether RDMA was up when the reader began. */

@@ -12,11 +12,8 @@ import org.sparkrdma.shuffle.read.RdmaReads.Way;
  * thread.
  */
 final class SharedBlockClient extends RdmaBlockClient {
-  private final RdmaReads reads;
-
   SharedBlockClient(FetchContext context, RdmaReads reads) {
     super(context, reads, null);
-    this.reads = reads;
   }
 
   @Override
