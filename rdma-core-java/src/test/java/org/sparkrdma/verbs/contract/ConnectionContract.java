@@ -166,12 +166,17 @@ public abstract class ConnectionContract extends VerbsContract {
       createOnAnotherThread(asked, server);
       asked.accept(parameters());
       event(client, ConnectionEvent.Type.ESTABLISHED);
-      Node.Block source = server.block(100, 5, Node.READABLE);
-      Node.Block sink = client.block(100, 0, Node.SINK);
-      asking.queuePair().postSend(sink.readFrom(1, source.region()));
-      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
-      assertThat(sink.bytes()).isEqualTo(source.bytes());
+      assertReads(asking, server);
     }
+  }
+
+  /** A connection of the client reads memory of its peer. */
+  private void assertReads(Connection connection, Node peer) throws Exception {
+    Node.Block source = peer.block(100, 5, Node.READABLE);
+    Node.Block sink = client.block(100, 0, Node.SINK);
+    connection.queuePair().postSend(sink.readFrom(1, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(sink.bytes()).isEqualTo(source.bytes());
   }
 
   private static void createOnAnotherThread(Connection connection, Node of) throws Exception {
@@ -190,11 +195,7 @@ public abstract class ConnectionContract extends VerbsContract {
       asked.accept(parameters());
       event(client, ConnectionEvent.Type.ESTABLISHED);
       event(client, ConnectionEvent.Type.ESTABLISHED);
-      Node.Block source = client.block(100, 5, Node.READABLE);
-      Node.Block sink = client.block(100, 0, Node.SINK);
-      asking.queuePair().postSend(sink.readFrom(1, source.region()));
-      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
-      assertThat(sink.bytes()).isEqualTo(source.bytes());
+      assertReads(asking, client);
     }
   }
 

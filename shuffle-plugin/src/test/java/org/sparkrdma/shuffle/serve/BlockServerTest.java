@@ -84,6 +84,12 @@ class BlockServerTest {
         new WindowPrice.Cost(10, pageNs), nothing, new WindowPrice.Cost(copyNs, 0));
   }
 
+  /** 16 pages of 10 ns: 250 ns with the margin; the copy of a page costs 20 ns. */
+  private static WindowPrice pagesCostLessThanCopies() {
+    WindowPrice.Cost nothing = new WindowPrice.Cost(0, 0);
+    return new WindowPrice(new WindowPrice.Cost(10, 10), nothing, new WindowPrice.Cost(0, 20));
+  }
+
   /** Chunks are longer than in most tests. */
   private void budgetOfChunks(int lengthBytes) {
     chunkBytes = lengthBytes;
@@ -434,11 +440,7 @@ class BlockServerTest {
 
   @Test
   void shouldRegisterALargeBlockInPlaceOfACopyWhereThatCostsLess() throws Exception {
-    // 16 pages of 10 ns: 250 ns with the margin; the copy of a page costs 20 ns.
-    WindowPrice.Cost nothing = new WindowPrice.Cost(0, 0);
-    WindowPrice price =
-        new WindowPrice(new WindowPrice.Cost(10, 10), nothing, new WindowPrice.Cost(0, 20));
-    start(ServeSettings.Mode.AUTO, 1 << 20, true, price);
+    start(ServeSettings.Mode.AUTO, 1 << 20, true, pagesCostLessThanCopies());
     write(1, 1, 3 * WINDOW);
     write(1, 2, CHUNK, WINDOW - CHUNK);
     served(2, Wanted.of(1, 2, 0));
@@ -957,10 +959,7 @@ class BlockServerTest {
     Wanted[] all = new Wanted[16];
     Arrays.setAll(all, i -> Wanted.of(1, 2, i));
     Call call = locate(2, all);
-    while (workers.waiting(0) > 0) {
-      workers.runOne(0);
-      runCommands();
-    }
+    workOneByOne(100);
     assertThat(call.answered).isTrue();
     work();
   }
@@ -982,10 +981,7 @@ class BlockServerTest {
 
   @Test
   void shouldCopyTheHeadOfABlockWhoseWindowIsRefusedAfterItsTail() throws Exception {
-    WindowPrice.Cost nothing = new WindowPrice.Cost(0, 0);
-    WindowPrice price =
-        new WindowPrice(new WindowPrice.Cost(10, 10), nothing, new WindowPrice.Cost(0, 20));
-    start(ServeSettings.Mode.AUTO, 1 << 20, true, price);
+    start(ServeSettings.Mode.AUTO, 1 << 20, true, pagesCostLessThanCopies());
     write(1, 3, WINDOW, WINDOW + CHUNK, WINDOW - CHUNK);
     server.release(1, served(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false)).leaseId);
     domain.refuseFiles(true);
