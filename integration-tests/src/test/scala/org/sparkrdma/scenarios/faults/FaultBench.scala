@@ -15,9 +15,16 @@ import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.engine.FaultyProvider
 import org.sparkrdma.scenarios.faults.plan.Report
 
-/** A cluster whose executors have an engine with faults. Used by the test's thread. */
-private[faults] final class FaultBench extends AutoCloseable {
-  val cluster: SparkCluster = SparkCluster.start(FaultBench.conf())
+/** A cluster whose executors have an engine with faults. Used by the test's thread.
+  *
+  * @param onlyWindows
+  *   whether blocks come out of registered files only
+  */
+private[faults] final class FaultBench(val onlyWindows: Boolean) extends AutoCloseable {
+  val cluster: SparkCluster = SparkCluster.start {
+    val conf = FaultBench.conf()
+    if (onlyWindows) conf.set("spark.shuffle.rdma.serve", "window") else conf
+  }
 
   def counters(): Map[String, Map[String, Long]] =
     cluster

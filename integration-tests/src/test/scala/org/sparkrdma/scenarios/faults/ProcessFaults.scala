@@ -52,7 +52,8 @@ private[faults] object ProcessFaults {
         Seq(rule(Step.REGISTER_FILE, Act.DELETE, chance = 1)),
         claims = Seq(Claim.grows("rdma.blocks.read")),
         mayAlso = Set("peer-unknown-block", "read-error", "lost-peer"),
-        retries = FaultPoint.StagesRetried
+        retries = FaultPoint.StagesRetried,
+        onlyWindows = true
       ),
       FaultPoint(
         "map outputs lose their last bytes while they are leased",
@@ -62,7 +63,8 @@ private[faults] object ProcessFaults {
         // Otherwise a local reader finds the damage first, and all outputs are recomputed.
         readsOnOneExecutor = true,
         retries = FaultPoint.StagesRetried,
-        boundSeconds = 30
+        boundSeconds = 30,
+        onlyWindows = true
       ),
       FaultPoint(
         "READs fail and TCP does, too",
@@ -73,7 +75,8 @@ private[faults] object ProcessFaults {
         ),
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
         mayAlso = FaultPoint.ConnectionEnds + "peer-unknown-block",
-        retries = FaultPoint.StagesRetried
+        retries = FaultPoint.StagesRetried,
+        onlyWindows = true
       ),
       FaultPoint(
         "the peer is killed with SIGKILL",
