@@ -85,7 +85,7 @@ final class CardIT {
     assertThat(report.at("/system/java").asText()).startsWith(GuestJdk.version() + ".");
     assertThat(report.at("/system/plugin").asText()).matches("0.*, commit \\w+.*");
     assertThat(report.at("/suite/complete").asBoolean()).isTrue();
-    assertThat(report.at("/suite/passed").asInt()).isEqualTo(ContractIT.ON_ROCE);
+    assertThat(report.at("/suite/passed").asInt()).isPositive();
     assertThat(report.path("cases").size())
         .isEqualTo(report.at("/suite/passed").asInt() + report.at("/suite/skipped").asInt());
     assertThat(report.at("/loop/rows")).hasSize(3);

@@ -18,14 +18,19 @@ import org.junit.platform.launcher.core.LauncherFactory;
 /**
  * Runs test classes without a build tool, for example in a guest kernel or on a card ({@code
  * ./card}). Prints the number of tests, one line for each, the stack trace of each failure, and a
- * last line for programs. The exit code is 1 when a test failed or none ran. Tests have the leak
- * checks and time limits of the build ({@link org.sparkrdma.leak}).
+ * last line for programs. The exit code is 1 when a test failed, none passed, or fewer ran than
+ * were found. Tests have the leak checks and time limits of the build ({@link org.sparkrdma.leak}).
  */
 public final class ContractMain implements TestExecutionListener {
   private final PrintStream out = System.out;
   private final AtomicInteger passed = new AtomicInteger();
   private final AtomicInteger failed = new AtomicInteger();
   private final AtomicInteger skipped = new AtomicInteger();
+
+  /** Tests of which neither the end nor a skip was reported. */
+  private final AtomicInteger left = new AtomicInteger();
+
+  private volatile TestPlan found;
   private final long startNs = System.nanoTime();
   private volatile long testNs;
 
@@ -71,12 +76,26 @@ public final class ContractMain implements TestExecutionListener {
         failed.get(),
         skipped.get(),
         (System.nanoTime() - startNs) / 1e9);
-    return failed.get() == 0 && passed.get() > 0;
+    if (left.get() > 0) {
+      out.println("Tests that were found and did not run: " + left.get());
+    }
+    return failed.get() == 0 && passed.get() > 0 && left.get() == 0;
   }
 
   @Override
   public void testPlanExecutionStarted(TestPlan plan) {
-    out.println("tests: " + plan.countTestIdentifiers(TestIdentifier::isTest));
+    found = plan;
+    left.set((int) plan.countTestIdentifiers(TestIdentifier::isTest));
+    out.println("tests: " + left.get());
+  }
+
+  @Override
+  public void dynamicTestRegistered(TestIdentifier test) {
+    left.addAndGet(tests(test));
+  }
+
+  private static int tests(TestIdentifier one) {
+    return one.isTest() ? 1 : 0;
   }
 
   @Override
@@ -87,11 +106,14 @@ public final class ContractMain implements TestExecutionListener {
   @Override
   public void executionSkipped(TestIdentifier test, String reason) {
     skipped.incrementAndGet();
+    left.addAndGet(-tests(test));
+    found.getDescendants(test).forEach(inside -> left.addAndGet(-tests(inside)));
     out.println("SKIPPED " + name(test) + ": " + reason);
   }
 
   @Override
   public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+    left.addAndGet(-tests(test));
     long ms = (System.nanoTime() - testNs) / 1_000_000;
     switch (result.getStatus()) {
       case SUCCESSFUL -> {
