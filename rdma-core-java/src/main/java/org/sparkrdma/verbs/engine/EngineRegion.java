@@ -77,6 +77,6 @@ public abstract class EngineRegion extends EngineObject implements MemoryRegion 
     }
   }
 
-  /** Deregisters it; called once. No operation of a peer is in progress when it returns. */
+  /** Deregisters it; called once. No operation of a peer that goes on when it returns succeeds. */
   protected abstract void deregister();
 }

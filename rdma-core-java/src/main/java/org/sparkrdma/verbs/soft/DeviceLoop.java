@@ -91,6 +91,17 @@ final class DeviceLoop {
 
   // Called by any thread.
 
+  /** Ends the progress for good: what peers send afterwards is not received. */
+  void abandon(String reason) {
+    call(
+        () -> {
+          if (!ended) {
+            LOG.error("Soft device failed: {}", reason);
+            fail();
+          }
+        });
+  }
+
   /**
    * The caller polls connection events, or a completion queue, which is empty: it makes progress.
    *
@@ -273,7 +284,7 @@ final class DeviceLoop {
 
   private void onRung(int index) {
     SoftQueuePair queuePair = queuePairs[index];
-    if (queuePair != null) {
+    if (queuePair != null && !ended) {
       queuePair.onArrival();
       activate(queuePair);
     }

@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.RegionAccess;
 import org.sparkrdma.verbs.soft.shared.PrivateFiles;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
@@ -22,9 +24,9 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * Another device as this one uses it: its table, the reader slot of this device in it, and its open
  * files. Guarded by the lock of the device; created and counted by {@link RemoteDevices}.
  *
- * <p>Its memory is copied in pieces: announce, check, copy. The copy is a positioned read or write
- * of the owner's file, so that a truncated file is an error and no signal, and a stopped process
- * can be read.
+ * <p>Its memory is copied in pieces: announce, check, copy, check. The copy is a positioned read or
+ * write of the owner's file, so that a truncated file is an error and no signal, and a stopped
+ * process can be read.
  */
 final class RemoteDevice {
   /** Length of a piece: other threads and deregistrations wait for one at most. */
@@ -89,13 +91,11 @@ final class RemoteDevice {
       int queuePairNumber, WorkEntry entry, int key, long address, long limit, int access) {
     int queuePair = SharedTable.queuePairIndex(queuePairNumber);
     int region = SharedTable.regionIndex(key);
-    table.enter(reader, queuePair, region);
+    table.enter(reader, queuePair, region, access != RegionAccess.REMOTE_READ);
     try {
-      if (!table.isQueuePairLive(queuePair, queuePairNumber)) {
-        return WorkStatus.RETRY_EXCEEDED;
-      }
-      if (!table.allows(queuePair, region, key, address, limit, access)) {
-        return WorkStatus.REMOTE_ACCESS_ERROR;
+      WorkStatus allowed = check(queuePairNumber, key, address, limit, access);
+      if (allowed != WorkStatus.SUCCESS) {
+        return allowed;
       }
       if (entry.opcode == Opcode.READ && !copiesReads) {
         entry.progress = entry.totalBytes;
@@ -103,10 +103,27 @@ final class RemoteDevice {
       }
       long left = Math.min(limit, entry.totalBytes - entry.progress);
       long position = table.filePosition(region, address);
-      return copyPiece(region, entry, position, position + Math.min(left, PIECE_BYTES));
+      WorkStatus copied =
+          copyPiece(region, entry, position, position + Math.min(left, PIECE_BYTES));
+      // The owner may have waited in vain, and used its memory again.
+      VarHandle.acquireFence();
+      return copied == WorkStatus.SUCCESS
+          ? check(queuePairNumber, key, address, limit, access)
+          : copied;
     } finally {
       table.leave(reader);
     }
+  }
+
+  private WorkStatus check(int queuePairNumber, int key, long address, long limit, int access) {
+    int queuePair = SharedTable.queuePairIndex(queuePairNumber);
+    int region = SharedTable.regionIndex(key);
+    if (!table.isQueuePairLive(queuePair, queuePairNumber)) {
+      return WorkStatus.RETRY_EXCEEDED;
+    }
+    return table.allows(queuePair, region, key, address, limit, access)
+        ? WorkStatus.SUCCESS
+        : WorkStatus.REMOTE_ACCESS_ERROR;
   }
 
   private WorkStatus copyPiece(int region, WorkEntry entry, long start, long end) {

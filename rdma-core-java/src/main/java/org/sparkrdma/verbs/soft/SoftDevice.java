@@ -150,6 +150,18 @@ final class SoftDevice extends EngineDevice {
     return nextAddress.getAndAdd(pages * PAGE_BYTES);
   }
 
+  /**
+   * Peers' access was taken back.
+   *
+   * @param ended false when a stopped peer may still write into memory, whose owner will use it
+   *     again: then the device fails
+   */
+  void onRetired(boolean ended) {
+    if (!ended) {
+      loop.abandon("a peer is stopped while it writes into memory of this process");
+    }
+  }
+
   private void onLoopFailed() {
     offerDown("the soft device failed; the log has the cause");
   }

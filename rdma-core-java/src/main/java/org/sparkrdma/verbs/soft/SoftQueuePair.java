@@ -130,7 +130,7 @@ final class SoftQueuePair extends EngineQueuePair {
           access = RegionAccess.bits(newAccess);
           device.table.setQueuePairAccess(index, access);
         });
-    device.table.awaitQueuePairReaders(index);
+    device.onRetired(device.table.awaitQueuePairReaders(index));
   }
 
   /** See ibv_destroy_qp(3); returns when no peer uses its access any more. */
@@ -140,7 +140,7 @@ final class SoftQueuePair extends EngineQueuePair {
           device.loop.setQueuePair(index, null);
           fail();
         });
-    device.table.awaitQueuePairReaders(index);
+    device.onRetired(device.table.awaitQueuePairReaders(index));
   }
 
   @Override

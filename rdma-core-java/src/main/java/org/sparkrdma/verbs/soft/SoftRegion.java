@@ -74,7 +74,7 @@ final class SoftRegion extends EngineRegion {
   protected void deregister() {
     device.settings.deregistration().charge(remote().lengthBytes());
     int key = remote().remoteKey32();
-    device.table.retireRegion(SharedTable.regionIndex(key));
+    device.onRetired(device.table.retireRegion(SharedTable.regionIndex(key)));
     device.regionKeys.release(key);
     if (file == null) {
       // Waits for a copy in progress; one that begins later finds the region closed.

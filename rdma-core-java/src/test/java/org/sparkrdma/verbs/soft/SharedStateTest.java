@@ -3,15 +3,18 @@ package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedReceives;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
@@ -92,5 +95,52 @@ class SharedStateTest extends VerbsContract {
           .extracting(peer -> peer.openFiles)
           .containsExactly(Math.min(i + 1, OPEN_FILES));
     }
+  }
+
+  @Test
+  void shouldCloseAQueuePairWhosePeerIsStoppedInsideARead() throws Exception {
+    reopenUnwatched();
+    Node.Block source = server.block(10, 42, Node.READABLE);
+    Pair pair = connect();
+    stopPeerInside(pair.server(), source, false);
+    pair.server().close();
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    source.region().close();
+    Pair next = connect();
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    Node.Block other = server.block(10, 43, Node.READABLE);
+    next.client().postSend(sink.readFrom(1, other.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(sink.bytes()).containsOnly(43);
+  }
+
+  @Test
+  void shouldLoseTheDeviceWhosePeerIsStoppedInsideAMessage() throws Exception {
+    reopenUnwatched();
+    Node.Block inbox = server.block(10, 0, Node.SINK);
+    Pair pair = connect();
+    Pair other = connect();
+    other.server().postReceive(inbox.receive(1));
+    stopPeerInside(pair.server(), inbox, true);
+    pair.server().close();
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DEVICE_DOWN);
+    // Its memory may change at any moment now, so nothing is received into it any more.
+    other.client().postSend(client.block(10, 42, Node.SINK).send(2));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    server.poll();
+    assertThat(server.results).isEmpty();
+  }
+
+  /** A process that runs, and uses a block of the server and its queue pair without an end. */
+  private void stopPeerInside(QueuePair pair, Node.Block block, boolean writes) throws IOException {
+    SharedTable table = ((SoftDevice) server.device).table;
+    int reader = table.claimReader(ProcessIdentity.self());
+    table.enter(
+        reader,
+        SharedTable.queuePairIndex(pair.number()),
+        SharedTable.regionIndex(block.region().remote().remoteKey32()),
+        writes);
   }
 }

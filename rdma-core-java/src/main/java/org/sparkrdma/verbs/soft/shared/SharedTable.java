@@ -20,14 +20,17 @@ import org.sparkrdma.verbs.engine.RegionAccess;
  * pair and region it is about to use, then checks both entries, copies, and clears the slot. The
  * owner first retires an entry and then waits until no slot names it. With a full fence between the
  * two steps on both sides one of them sees the other (a hazard pointer across processes). A slot of
- * an ended process does not block the owner; the next peer takes it over.
+ * an ended process does not block the owner; the next peer takes it over. That of a stopped process
+ * blocks it for a second. Peers therefore check once more after a copy: what was read after the
+ * owner's wait counts as refused. What may still be written cannot be called back.
  *
  * <pre>
  *  0        header   magic, reader slots ever used, secret (32 bytes), whether the owner sleeps
  *  4 KiB    regions     32,768 x 64 bytes   word (live bit and key), address, length,
  *                                           file offset, file id, domain and access
  *  + 2 MiB  queue pairs  4,096 x 32 bytes   word (live bit and number), domain, access
- *  + 128 K  readers      1,024 x 64 bytes   process word, hold (queue pair + 1, region + 1)
+ *  + 128 K  readers      1,024 x 64 bytes   process word,
+ *                                           hold (queue pair + 1, whether it writes, region + 1)
  *  + 64 K   arrivals     summary, and a bit for each queue pair that has work
  * </pre>
  *
@@ -67,7 +70,13 @@ public final class SharedTable {
   private static final long LIVE = 1L << 32;
   private static final long REGION_MASK = 0xffff_ffffL;
   private static final long QUEUE_PAIR_MASK = 0xffff_ffffL << 32;
+  private static final long WRITES = 1L << 31;
+  private static final long HELD_REGION_MASK = WRITES - 1;
   private static final int SPINS = 200;
+
+  /** How long the owner waits for copies, of which each takes less than a millisecond. */
+  private static final long LIMIT_NS = 1_000_000_000;
+
   private static final long PAUSE_NS = 50_000;
 
   private static final VarHandle LONGS =
@@ -159,10 +168,14 @@ public final class SharedTable {
     LONGS.setRelease(table, at, LIVE | (key & REGION_MASK));
   }
 
-  /** Invalidates the entry and returns when no peer uses it any more. */
-  public void retireRegion(int index) {
+  /**
+   * Invalidates the entry and returns when no peer uses it any more, or after the limit.
+   *
+   * @return false when a stopped peer may still write into the region
+   */
+  public boolean retireRegion(int index) {
     LONGS.setVolatile(table, region(index), 0L);
-    awaitReaders(REGION_MASK, index + 1L);
+    return awaitReaders(HELD_REGION_MASK, index + 1L);
   }
 
   // Called by the owner: queue pairs.
@@ -190,25 +203,46 @@ public final class SharedTable {
     LONGS.setVolatile(table, queuePair(index), 0L);
   }
 
-  public void awaitQueuePairReaders(int index) {
-    awaitReaders(QUEUE_PAIR_MASK, (index + 1L) << 32);
+  /**
+   * Returns when no peer uses the queue pair as it was before, or after the limit.
+   *
+   * @return false when a stopped peer may still write by it
+   */
+  public boolean awaitQueuePairReaders(int index) {
+    return awaitReaders(QUEUE_PAIR_MASK, (index + 1L) << 32);
   }
 
-  private void awaitReaders(long mask, long holder) {
+  private boolean awaitReaders(long mask, long holder) {
     VarHandle.fullFence();
     int used = (int) INTS.getVolatile(table, READERS_USED);
+    long endNs = System.nanoTime() + LIMIT_NS;
+    boolean ended = true;
     for (int reader = 0; reader < used; reader++) {
-      int rounds = 0;
-      while (((long) LONGS.getVolatile(table, reader(reader) + HOLD) & mask) == holder) {
-        if (++rounds < SPINS) {
-          Thread.onSpinWait();
-        } else if (!isReaderAlive(reader)) {
-          break;
-        } else {
-          LockSupport.parkNanos(PAUSE_NS);
-        }
-      }
+      ended &= awaitReader(reader, mask, holder, endNs);
     }
+    return ended;
+  }
+
+  private boolean awaitReader(int reader, long mask, long holder, long endNs) {
+    int rounds = 0;
+    long hold = hold(reader);
+    while ((hold & mask) == holder) {
+      if (++rounds < SPINS) {
+        Thread.onSpinWait();
+      } else if (!isReaderAlive(reader)) {
+        return true;
+      } else if (System.nanoTime() - endNs >= 0) {
+        return (hold & WRITES) == 0;
+      } else {
+        LockSupport.parkNanos(PAUSE_NS);
+      }
+      hold = hold(reader);
+    }
+    return true;
+  }
+
+  private long hold(int reader) {
+    return (long) LONGS.getVolatile(table, reader(reader) + HOLD);
   }
 
   private boolean isReaderAlive(int reader) {
@@ -250,9 +284,15 @@ public final class SharedTable {
     LONGS.setVolatile(table, reader(reader), 0L);
   }
 
-  /** Announces an access: entries that are checked afterwards stay valid until {@link #leave}. */
-  public void enter(int reader, int queuePair, int region) {
-    LONGS.setVolatile(table, reader(reader) + HOLD, ((queuePair + 1L) << 32) | (region + 1L));
+  /**
+   * Announces an access: entries that are checked afterwards stay valid until {@link #leave}, but
+   * for a process that is stopped for long, which checks them again.
+   *
+   * @param writes whether it writes into the region
+   */
+  public void enter(int reader, int queuePair, int region, boolean writes) {
+    long hold = ((queuePair + 1L) << 32) | (region + 1L) | (writes ? WRITES : 0);
+    LONGS.setVolatile(table, reader(reader) + HOLD, hold);
     VarHandle.fullFence();
   }
 

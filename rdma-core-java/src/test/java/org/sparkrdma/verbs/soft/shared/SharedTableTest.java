@@ -36,7 +36,7 @@ class SharedTableTest {
   @Test
   void shouldHoldAQueuePairWhileAPeerUsesIt() throws InterruptedException {
     int reader = peer.claimReader(self);
-    peer.enter(reader, QUEUE_PAIR, REGION);
+    peer.enter(reader, QUEUE_PAIR, REGION, false);
     owner.retireQueuePair(QUEUE_PAIR);
     assertWaits(() -> owner.awaitQueuePairReaders(QUEUE_PAIR), () -> peer.leave(reader));
   }
@@ -63,7 +63,7 @@ class SharedTableTest {
   @Test
   void shouldNotWaitForUsersOfOtherRegions() {
     int reader = peer.claimReader(self);
-    peer.enter(reader, QUEUE_PAIR, REGION);
+    peer.enter(reader, QUEUE_PAIR, REGION, false);
     owner.retireRegion(REGION + 1);
     owner.awaitQueuePairReaders(QUEUE_PAIR + 1);
   }
@@ -71,7 +71,7 @@ class SharedTableTest {
   @Test
   void shouldNotWaitForDeadProcesses() {
     int reader = peer.claimReader(new ProcessIdentity(self.pid(), self.startTicks() + 1));
-    peer.enter(reader, QUEUE_PAIR, REGION);
+    peer.enter(reader, QUEUE_PAIR, REGION, false);
     owner.retireRegion(REGION);
     owner.awaitQueuePairReaders(QUEUE_PAIR);
   }
