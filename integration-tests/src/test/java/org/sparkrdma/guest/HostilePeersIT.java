@@ -10,7 +10,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * The plug-in's tests of strangers, misbehaving readers and misbehaving servers, on kernel RDMA.
+ * The plug-in's tests of strangers, misbehaving readers and misbehaving servers, on kernel RDMA;
+ * and of READs that soft iWARP answers with wrong bytes.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
@@ -37,6 +38,11 @@ final class HostilePeersIT {
   @Tag("nightly")
   void shouldReadNothingWrongFromAServerThatMisbehaves() throws Exception {
     run("rocev2", "HostileServerTest");
+  }
+
+  @Test
+  void shouldReadTheBytesOfShortBlocksAcrossPagesOnIwarp() throws Exception {
+    run("iwarp", "ShortBlocksTest");
   }
 
   private static void run(String transport, String tests) throws Exception {
