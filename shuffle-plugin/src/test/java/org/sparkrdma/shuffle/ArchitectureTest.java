@@ -59,7 +59,7 @@ class ArchitectureTest {
     "output, 'links wire'",
     "serve, 'links metrics wire thread output pinned settings'",
     "fetch, 'links metrics wire directory thread'",
-    "transport, 'links metrics wire address directory serve thread fetch output settings'",
+    "transport, 'links metrics wire address directory serve thread fetch output pinned settings'",
     "broadcast, 'links directory fetch metrics output settings thread'",
     "standin, 'directory fetch metrics output pinned wire'",
     "read, 'links metrics directory fetch spark settings thread'",

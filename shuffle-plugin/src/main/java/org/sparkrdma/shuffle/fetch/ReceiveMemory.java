@@ -13,9 +13,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
  * Decides which blocks get receive memory, within the limit of its pool: the setting {@code
- * pool.max} and the share of pinned memory in {@code MemoryPlan.receiveBytes}. A block gets memory
- * for all its bytes at once, or waits; small blocks share chunks. Confined to the agent; any thread
- * may release blocks.
+ * pool.max} and the share of pinned memory in {@code MemoryShares}. A block gets memory for all its
+ * bytes at once, or waits; small blocks share chunks. Confined to the agent; any thread may release
+ * blocks.
  *
  * <p>A block is hungry when its reader has opened all that was delivered, so that a task waits for
  * it. Hungry ones are served first come, first served, except that as many bytes may pass a waiting

@@ -7,7 +7,6 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -17,7 +16,6 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Creates at the start what the first connection needs, so that a machine without room for it is
@@ -46,21 +44,22 @@ public final class Preflight {
       PinnedBudget budget,
       PinnedLimit limit,
       MachineMemory machine,
-      ExecutorNeeds needs)
+      MemoryShares shares)
       throws VerbsException {
-    if (device.info().transport() == TransportType.LOOPBACK) {
+    if (!shares.pinsRings()) {
       return;
     }
-    long memoryBytes = Math.min(needs.memoryBytes(), budget.limitBytes() - needs.ringBytes());
+    long ringBytes = shares.firstRingBytes();
+    long memoryBytes = Math.min(shares.firstBytes(), budget.limitBytes() - ringBytes);
     Optional<PinnedBudget.Grant> grant =
-        memoryBytes < 1 ? Optional.empty() : budget.tryGrant(needs.ringBytes() + memoryBytes);
+        memoryBytes < 1 ? Optional.empty() : budget.tryGrant(ringBytes + memoryBytes);
     if (grant.isEmpty()) {
       // The transport reports that the limit is too low.
       return;
     }
     try (PinnedBudget.Grant held = grant.get()) {
-      create(device, needs, memoryBytes);
-      LOG.debug("There is room for {} in {} bytes", needs, held.heldBytes());
+      create(device, shares, memoryBytes);
+      LOG.debug("There is room for a connection in {} bytes", held.heldBytes());
     } catch (VerbsException e) {
       throw new VerbsException(e.call(), e.errno(), sentence(e, limit, machine), e);
     }
@@ -72,19 +71,18 @@ public final class Preflight {
     }
   }
 
-  private static void create(Device device, ExecutorNeeds needs, long memoryBytes)
+  private static void create(Device device, MemoryShares shares, long memoryBytes)
       throws VerbsException {
     try (ProtectionDomain domain = device.allocateProtectionDomain();
         CompletionChannel channel = device.createCompletionChannel();
-        CompletionQueue queue =
-            device.createCompletionQueue(needs.completionQueueDepth(), channel);
+        CompletionQueue queue = device.createCompletionQueue(shares.queueDepth(), channel);
         HostMemory memory = device.allocate(memoryBytes);
         MemoryRegion region =
             domain.register(memory, 0, memoryBytes, Set.of(AccessFlag.LOCAL_WRITE))) {
       LOG.debug("Registered as a test: lengthBytes={}", region.lengthBytes());
       domain.testQueuePair(
           new QueuePairSettings(
-              queue, queue, needs.sendDepth(), needs.receiveDepth(), 1, Set.of()));
+              queue, queue, MemoryShares.READER_SENDS, MemoryShares.READER_RECEIVES, 1, Set.of()));
     }
   }
 

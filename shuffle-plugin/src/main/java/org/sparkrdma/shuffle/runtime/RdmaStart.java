@@ -31,6 +31,7 @@ import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.FileDescriptors;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -40,7 +41,6 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.transport.Identity;
-import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.shuffle.transport.TransportEnvironment;
@@ -283,13 +283,13 @@ class RdmaStart {
       MissingLinks missing,
       Function<SparkMapOutputs, MapOutputs> served) {
     return open -> {
-      TransportSettings limited = settings.transport(open.limit().bytes());
+      TransportSettings transport = settings.transport();
       Preflight.check(
           open.device(),
           open.budget(),
           open.limit(),
           open.machine(),
-          new MemoryPlan(limited, open.budget().limitBytes()).needs(open.device()));
+          MemoryShares.of(transport, open.device().info(), open.budget().limitBytes()));
       SecureRandom random = new SecureRandom();
       byte[] token = new byte[Endpoint.TOKEN_BYTES];
       random.nextBytes(token);
@@ -299,7 +299,7 @@ class RdmaStart {
       List<Path> directories =
           Stream.of(env.blockManager().diskBlockManager().localDirsString()).map(Path::of).toList();
       return RdmaTransport.open(
-          limited,
+          transport,
           settings.serve(),
           new TransportEnvironment(
               open.device(),

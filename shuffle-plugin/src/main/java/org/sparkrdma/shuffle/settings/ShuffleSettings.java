@@ -250,26 +250,15 @@ public final class ShuffleSettings {
     return List.copyOf(notes);
   }
 
-  /**
-   * The transport's part.
-   *
-   * @param pinnedMaxBytes maximum of pinned bytes, set or derived
-   */
-  public TransportSettings transport(long pinnedMaxBytes) {
+  /** The transport's part. */
+  public TransportSettings transport() {
     PacketSettings packets =
         PacketSettings.of(
             numberOrDerived(ShuffleSetting.TOS), duration(ShuffleSetting.ACK_TIMEOUT), ACK_RETRIES);
-    long poolBytes =
-        Math.min(
-            pinnedMaxBytes, bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2));
-    long readBytes =
-        bytesOrDerived(ShuffleSetting.READS_BYTES_MAX).orElse(TransportSettings.DEFAULT_READ_BYTES);
-    // At least four chunks in all, and two in the pool and in flight.
-    long maxChunkBytes = Math.min(pinnedMaxBytes / 4, Math.min(poolBytes, readBytes) / 2);
     return new TransportSettings(
-        readBytes,
-        (int) Math.min(CHUNK_BYTES, Long.highestOneBit(maxChunkBytes)),
-        poolBytes,
+        bytesOrDerived(ShuffleSetting.READS_BYTES_MAX).orElse(TransportSettings.DEFAULT_READ_BYTES),
+        CHUNK_BYTES,
+        bytesOrDerived(ShuffleSetting.POOL_MAX),
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
         duration(ShuffleSetting.IDLE_TIMEOUT),

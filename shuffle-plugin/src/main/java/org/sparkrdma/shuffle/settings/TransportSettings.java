@@ -2,13 +2,14 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Settings of the transport.
  *
  * @param readBytesInFlight maximum bytes of posted READs of all connections together
- * @param chunkBytes length of a chunk of receive memory, a power of two
- * @param poolBytes maximum receive memory
+ * @param chunkBytes maximum length of a chunk of receive memory, a power of two
+ * @param poolBytes maximum receive memory; empty to derive it
  * @param connectTimeout maximum time that blocks wait for a connection, and that a peer's request
  *     may stay unproven
  * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
@@ -25,7 +26,7 @@ import java.time.Duration;
 public record TransportSettings(
     long readBytesInFlight,
     int chunkBytes,
-    long poolBytes,
+    Optional<Long> poolBytes,
     Duration connectTimeout,
     Duration requestTimeout,
     Duration idleTimeout,

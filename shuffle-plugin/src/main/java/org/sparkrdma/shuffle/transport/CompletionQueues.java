@@ -8,33 +8,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * The completion queues of an executor, shared by many connections each. A connection takes as many
  * entries as its queue pair has work requests, so no queue overruns; entries of a destroyed queue
  * pair are free when a later poll has emptied the queue, because its completions may stay until
- * then. Drivers of hardware pin the rings of queues, and kernels charge them to RLIMIT_MEMLOCK, so
- * this class takes grants for them, counted as for mlx5: 64 bytes for a completion or a receive,
- * 256 for a send (rdma-core, mlx5 sq_overhead), a power of two of entries, whole pages. The
- * loopback engine pins nothing. Confined to the agent; created before it starts and closed after it
- * ended.
+ * then. It takes grants for rings that are pinned. Confined to the agent; created before it starts
+ * and closed after it ended.
  */
 final class CompletionQueues implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CompletionQueues.class);
-  private static final int ENTRY_BYTES = 64;
-  private static final int SEND_ENTRY_BYTES = 256;
-  private static final int MAX_DEPTH = 4096;
 
   private final Device device;
   private final CompletionChannel channel;
   private final PinnedBudget budget;
-  private final int depth;
+  private final MemoryShares shares;
   private final List<SharedQueue> queues = new ArrayList<>();
 
   /** The chosen completion vector, or 0 after the device refused that one. */
@@ -94,41 +88,22 @@ final class CompletionQueues implements AutoCloseable {
   /**
    * Creates the first completion queue.
    *
-   * @param connectionEntries largest number of entries of a connection
    * @throws VerbsException when the device refuses, or its ring does not fit into the budget
    */
-  CompletionQueues(OpenDevice open, CompletionChannel channel, int vector, int connectionEntries)
+  CompletionQueues(OpenDevice open, CompletionChannel channel, int vector, MemoryShares shares)
       throws VerbsException {
     this.device = open.device();
     this.budget = open.budget();
     this.channel = channel;
     this.vector = vector;
-    this.depth = depth(device, connectionEntries);
+    this.shares = shares;
     if (!tryAdd()) {
       throw new VerbsException(
           "ibv_create_cq",
-          "a completion queue of " + ringBytes(depth) + " bytes does not fit into pinned.max");
+          "a completion queue of "
+              + shares.queueRingBytes()
+              + " bytes does not fit into pinned.max");
     }
-  }
-
-  /** Capacity of each queue. */
-  static int depth(Device device, int connectionEntries) {
-    int max = Math.min(MAX_DEPTH, device.info().limits().maxCompletionQueueDepth());
-    return Math.max(max, connectionEntries);
-  }
-
-  /** Bytes of a ring with at least this many entries. */
-  static long ringBytes(int entries) {
-    return (long) ENTRY_BYTES * (entries <= 1 ? 1 : Integer.highestOneBit(entries - 1) << 1);
-  }
-
-  /** Bytes of the rings of one queue pair. */
-  static long queuePairBytes(int sendDepth, int receiveDepth) {
-    return SEND_ENTRY_BYTES / ENTRY_BYTES * ringBytes(sendDepth) + ringBytes(receiveDepth);
-  }
-
-  private boolean pins() {
-    return device.info().transport() != TransportType.LOOPBACK;
   }
 
   /**
@@ -143,8 +118,8 @@ final class CompletionQueues implements AutoCloseable {
       return null;
     }
     PinnedBudget.Grant grant = null;
-    if (pins()) {
-      long bytes = queuePairBytes(sendDepth, receiveDepth);
+    if (shares.pinsRings()) {
+      long bytes = MemoryShares.ringBytes(sendDepth, receiveDepth);
       Optional<PinnedBudget.Grant> granted = budget.tryGrant(bytes);
       if (granted.isEmpty()) {
         budget.reportShortage(bytes);
@@ -158,7 +133,7 @@ final class CompletionQueues implements AutoCloseable {
   /** The oldest queue with room, so that newer ones become unused; null when there is none. */
   private SharedQueue withRoom(int entries) {
     for (SharedQueue shared : queues) {
-      if (shared.taken + shared.stale + entries <= depth) {
+      if (shared.taken + shared.stale + entries <= shares.queueDepth()) {
         return shared;
       }
     }
@@ -174,7 +149,7 @@ final class CompletionQueues implements AutoCloseable {
             "The device refuses another completion queue; further peers use TCP until connections"
                 + " end: queues={} depth={}",
             queues.size(),
-            depth,
+            shares.queueDepth(),
             e);
       }
     }
@@ -183,10 +158,10 @@ final class CompletionQueues implements AutoCloseable {
 
   private boolean tryAdd() throws VerbsException {
     PinnedBudget.Grant grant = null;
-    if (pins()) {
-      grant = budget.tryGrant(ringBytes(depth)).orElse(null);
+    if (shares.pinsRings()) {
+      grant = budget.tryGrant(shares.queueRingBytes()).orElse(null);
       if (grant == null) {
-        budget.reportShortage(ringBytes(depth));
+        budget.reportShortage(shares.queueRingBytes());
         return false;
       }
     }
@@ -204,12 +179,12 @@ final class CompletionQueues implements AutoCloseable {
   /** Every device has vector 0; a driver may lack the interrupts for another. */
   private CompletionQueue createQueue() throws VerbsException {
     try {
-      return device.createCompletionQueue(depth, channel, vector);
+      return device.createCompletionQueue(shares.queueDepth(), channel, vector);
     } catch (VerbsException e) {
       if (vector == 0) {
         throw e;
       }
-      CompletionQueue queue = device.createCompletionQueue(depth, channel, 0);
+      CompletionQueue queue = device.createCompletionQueue(shares.queueDepth(), channel, 0);
       LOG.info("Completion vector {} is refused, 0 is used: {}", vector, e.getMessage());
       vector = 0;
       return queue;

@@ -5,6 +5,7 @@ import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -19,6 +20,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  */
 record ConnectionResources(
     TransportSettings settings,
+    MemoryShares shares,
     OpenDevice device,
     Identity self,
     AgentCommands commands,

@@ -173,7 +173,7 @@ final class LocateAnswers {
 
   /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
   long heldBytes() {
-    return heldBytes == 0 ? 0 : heldBytes + context.settings().chunkBytes();
+    return heldBytes == 0 ? 0 : heldBytes + context.shares().chunkBytes();
   }
 
   /** Its blocks that wait for memory. */

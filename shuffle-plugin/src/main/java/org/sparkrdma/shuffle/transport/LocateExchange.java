@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -24,7 +25,7 @@ import org.sparkrdma.shuffle.wire.Messages;
  */
 final class LocateExchange {
   /** Number of messages. */
-  static final int MESSAGES = 3;
+  static final int MESSAGES = MemoryShares.READER_RECEIVES;
 
   /** Those for LOCATEs; the last one is for a RELEASE. */
   private static final int LOCATES = 2;
@@ -322,7 +323,7 @@ final class LocateExchange {
       if (!due || !message.isFree() || !canSend()) {
         return false;
       }
-      int count = Math.min(leaseCount, Messages.maxLeases(MessageBuffers.MESSAGE_BYTES));
+      int count = Math.min(leaseCount, Messages.maxLeases(MemoryShares.MESSAGE_BYTES));
       ByteBuffer out = Messages.beginRelease(message.bytes, count);
       for (int i = 0; i < count; i++) {
         out.putLong(leases[i]);

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.AccessFlag;
 
 /**
@@ -14,26 +15,17 @@ import org.sparkrdma.verbs.AccessFlag;
  * sent. Confined to the agent; closed after it has ended.
  */
 final class MessageBuffers implements AutoCloseable {
-  /** Length of a buffer: a LOCATE of 128 blocks, or a LOCATED of as many with one checksum each. */
-  static final int MESSAGE_BYTES = 8 << 10;
-
-  /** Buffers that are registered with one call, also the first one. */
-  static final int BUFFERS_PER_REGION = 8;
-
-  /** Answers that may be written or sent at a time, for all peers together. */
-  static final int MAX_ANSWERS = 64;
-
   private final RegisteredPool pool;
   private int answers;
 
-  /**
-   * @param maxBuffers of all connections together
-   */
-  MessageBuffers(OpenDevice device, int maxBuffers) {
-    long bytes = (long) (maxBuffers + MAX_ANSWERS) * MESSAGE_BYTES;
+  MessageBuffers(OpenDevice device, MemoryShares shares) {
     pool =
         new RegisteredPool(
-            device, Set.of(AccessFlag.LOCAL_WRITE), MESSAGE_BYTES, BUFFERS_PER_REGION, bytes);
+            device,
+            Set.of(AccessFlag.LOCAL_WRITE),
+            MemoryShares.MESSAGE_BYTES,
+            MemoryShares.BUFFERS_PER_REGION,
+            (long) shares.maxMessageBuffers() * MemoryShares.MESSAGE_BYTES);
   }
 
   /**
@@ -58,7 +50,7 @@ final class MessageBuffers implements AutoCloseable {
 
   /** Takes the buffer of an answer; null when there is none now. */
   RegisteredChunk tryTakeForAnswer() {
-    if (answers == MAX_ANSWERS) {
+    if (answers == MemoryShares.MAX_ANSWERS) {
       return null;
     }
     RegisteredChunk taken = pool.tryTake().orElse(null);

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +21,7 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
@@ -28,6 +30,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -36,6 +39,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device. When
@@ -98,11 +102,13 @@ public final class RdmaTransport implements StartedTransport {
       Consumer<Thread> threadStart)
       throws VerbsException {
     requireAccessControl(environment.device().info(), settings.fabricTrusted());
-    MemoryPlan plan = new MemoryPlan(settings, environment.budget().limitBytes());
-    plan.require(serveSettings);
+    MemoryShares shares =
+        MemoryShares.of(settings, environment.device().info(), environment.budget().limitBytes());
+    shares.require(serveSettings);
     ArrayDeque<Consumer<Duration>> made = new ArrayDeque<>();
     try {
-      RdmaTransport opened = new RdmaTransport(plan, serveSettings, environment, servers, made);
+      RdmaTransport opened =
+          new RdmaTransport(settings, shares, serveSettings, environment, servers, made);
       threadStart.accept(opened.queuePairs.thread());
       made.push(opened::endQueuePairs);
       threadStart.accept(opened.agentThread);
@@ -151,7 +157,8 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   private RdmaTransport(
-      MemoryPlan plan,
+      TransportSettings settings,
+      MemoryShares shares,
       ServeSettings serveSettings,
       TransportEnvironment env,
       Function<ServerParameters, BlockServer> servers,
@@ -159,24 +166,29 @@ public final class RdmaTransport implements StartedTransport {
       throws VerbsException {
     this.made = made;
     onLost = env.onLost();
-    TransportSettings settings = plan.settings();
     Device device = env.device();
     ProtectionDomain domain = device.allocateProtectionDomain();
     made.push(limit -> closeDomain(domain));
     OpenDevice on = new OpenDevice(device, domain, env.budget(), env.nanoClock());
-    receivePool = plan.receivePool(on);
+    receivePool =
+        new RegisteredPool(
+            on,
+            receiveAccess(device.info().transport(), settings.relaxedOrdering()),
+            shares.chunkBytes(),
+            shares.chunksPerRegion(),
+            shares.receiveMaxBytes());
     made.push(limit -> receivePool.close());
     WaitBudget waits = WaitBudget.ofReader(settings.waitsFactor());
     ReceiveMemory receiveMemory =
         new ReceiveMemory(receivePool, env.counters(), waits, settings.requestTimeout().toNanos());
     made.push(limit -> receiveMemory.closeOpenChunk());
-    env.budget().reserve(plan.receiveKeptBytes());
-    MessageBuffers messageBuffers = new MessageBuffers(on, plan.maxBuffers());
+    env.budget().reserve(shares.receiveKeptBytes());
+    MessageBuffers messageBuffers = new MessageBuffers(on, shares);
     made.push(limit -> messageBuffers.close());
     CompletionChannel channel = device.createCompletionChannel();
     made.push(limit -> channel.close());
     CompletionQueues completions =
-        new CompletionQueues(on, channel, env.completionVector(), MemoryPlan.READER_ENTRIES);
+        new CompletionQueues(on, channel, env.completionVector(), shares);
     made.push(limit -> completions.close());
     ConnectionManager manager = device.createConnectionManager(channel);
     made.push(limit -> manager.close());
@@ -191,6 +203,7 @@ public final class RdmaTransport implements StartedTransport {
     context =
         new ConnectionResources(
             settings,
+            shares,
             on,
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
             commands,
@@ -198,7 +211,8 @@ public final class RdmaTransport implements StartedTransport {
             completions,
             messageBuffers,
             receiveMemory,
-            new ReadsInFlight(plan.maxReadBytesInFlight()),
+            // The longest READ is one chunk.
+            new ReadsInFlight(Math.max(settings.readBytesInFlight(), shares.chunkBytes())),
             waits,
             env.counters(),
             new Connections(new OwnerThread()));
@@ -209,6 +223,18 @@ public final class RdmaTransport implements StartedTransport {
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
     watchdog = new TransportWatchdog(context, agent, agentThread);
+  }
+
+  private static Set<AccessFlag> receiveAccess(TransportType transport, boolean relaxedOrdering) {
+    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+    if (transport == TransportType.IWARP) {
+      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
+      access.add(AccessFlag.REMOTE_WRITE);
+    }
+    if (relaxedOrdering) {
+      access.add(AccessFlag.RELAXED_ORDERING);
+    }
+    return access;
   }
 
   private static void setTrafficClass(

@@ -7,6 +7,7 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -22,11 +23,6 @@ import org.sparkrdma.verbs.cm.Connection;
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
 final class ReadConnection extends RdmaConnection {
-  static final int RECEIVES = LocateExchange.MESSAGES;
-
-  /** Power of two of entries, so that the ring has no unused ones. */
-  static final int SEND_DEPTH = 64;
-
   private final ReadPeers peers;
   private final Peer peer;
   private final Handshake handshake;
@@ -74,12 +70,13 @@ final class ReadConnection extends RdmaConnection {
 
   /** The address is resolved. */
   void create() {
-    create(SEND_DEPTH, RECEIVES, LocateExchange.MESSAGES, Set.of());
+    create(
+        MemoryShares.READER_SENDS, MemoryShares.READER_RECEIVES, LocateExchange.MESSAGES, Set.of());
   }
 
   @Override
   protected void onQueuePair() throws VerbsException {
-    exchange = new LocateExchange(this, RECEIVES);
+    exchange = new LocateExchange(this, MemoryShares.READER_RECEIVES);
     reads = new ReadPipeline(this, exchange);
     move(State.CONNECTING);
     connection.connect(parameters(context.settings().attemptTimeout()));

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 
 /**
  * The READs of a reader's connection: posts those of each answer as far as the send queue and the
@@ -31,7 +32,7 @@ final class ReadPipeline {
   private boolean waitsForTurn;
 
   /** Times at which READs were posted, by their numbers; they complete in order. */
-  private final long[] postedNs = new long[ReadConnection.SEND_DEPTH];
+  private final long[] postedNs = new long[MemoryShares.READER_SENDS];
 
   private int readsPosted;
   private int readsDone;
@@ -101,7 +102,7 @@ final class ReadPipeline {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
           inFlightBytes += batch.lengthBytes(read);
-          postedNs[readsPosted++ & ReadConnection.SEND_DEPTH - 1] = nowNs;
+          postedNs[readsPosted++ & MemoryShares.READER_SENDS - 1] = nowNs;
           posted++;
           if (batch.nextRead() < 0) {
             unposted.poll();
@@ -197,7 +198,7 @@ final class ReadPipeline {
 
   /** Time at which the oldest READ was posted that is not done; otherwise the other time. */
   long oldestNs(long otherNs) {
-    return readsDone == readsPosted ? otherNs : postedNs[readsDone & ReadConnection.SEND_DEPTH - 1];
+    return readsDone == readsPosted ? otherNs : postedNs[readsDone & MemoryShares.READER_SENDS - 1];
   }
 
   /**
@@ -222,7 +223,7 @@ final class ReadPipeline {
   /** Whether the oldest READ has not completed in this time. */
   boolean isOverdue(long nowNs, long timeoutNs) {
     return readsDone != readsPosted
-        && nowNs - postedNs[readsDone & ReadConnection.SEND_DEPTH - 1] > timeoutNs;
+        && nowNs - postedNs[readsDone & MemoryShares.READER_SENDS - 1] > timeoutNs;
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */

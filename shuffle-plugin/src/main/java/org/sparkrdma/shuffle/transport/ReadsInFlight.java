@@ -4,10 +4,10 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayDeque;
 
 /**
- * Limits the bytes of READs that this executor has posted, over all connections, to {@link
- * MemoryPlan#maxReadBytesInFlight}: many servers that send to one reader at once would overflow the
- * buffers of a switch (incast). Connections that find no room wait in order. A suspect one counts
- * no longer, so that a peer that hangs does not stop the others. Confined to the agent.
+ * Limits the bytes of READs that this executor has posted, over all connections, to a maximum: many
+ * servers that send to one reader at once would overflow the buffers of a switch (incast).
+ * Connections that find no room wait in order. A suspect one counts no longer, so that a peer that
+ * hangs does not stop the others. Confined to the agent.
  */
 final class ReadsInFlight {
   private final long maxBytes;

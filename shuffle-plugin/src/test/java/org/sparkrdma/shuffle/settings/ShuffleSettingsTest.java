@@ -30,19 +30,6 @@ class ShuffleSettingsTest {
     assertThatThrownBy(() -> setting.parse(" ")).hasMessageContaining("key=" + setting.key());
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "pool.max, 8m, 1048576, 262144",
-    "pool.max, 64k, 1048576, 32768",
-    "reads.bytes.max, 8k, 1073741824, 4096",
-    "reads.bytes.max, 300k, 1073741824, 131072",
-    "tos, 4, 1073741824, 262144",
-    "tos, 4, 1048576, 262144",
-  })
-  void shouldCutChunksThatDoNotFit(String name, String value, long pinnedBytes, int expected) {
-    assertThat(of(Map.of(P + name, value)).transport(pinnedBytes).chunkBytes()).isEqualTo(expected);
-  }
-
   @Test
   void shouldLetLeasesLastLongerThanRequests() {
     assertThat(of(Map.of()).serve().lease()).isEqualTo(Duration.ofSeconds(90));
@@ -52,7 +39,7 @@ class ShuffleSettingsTest {
 
   @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
-    assertThat(of(Map.of()).transport(1 << 30).packets())
+    assertThat(of(Map.of()).transport().packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));
     assertThat(ackTimeout("1ms")).isEqualTo(8);
     assertThat(ackTimeout("536870us")).isEqualTo(17);
@@ -61,7 +48,7 @@ class ShuffleSettingsTest {
   }
 
   private static int ackTimeout(String text) {
-    return of(Map.of(P + "ack.timeout", text)).transport(1 << 30).packets().ackTimeout();
+    return of(Map.of(P + "ack.timeout", text)).transport().packets().ackTimeout();
   }
 
   @ParameterizedTest

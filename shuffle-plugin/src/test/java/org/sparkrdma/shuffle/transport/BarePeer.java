@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -62,7 +63,7 @@ final class BarePeer implements AutoCloseable {
   private static final int SENDS = 16;
 
   /** Twice as long as a buffer of the plug-in. */
-  private static final int BUFFER_BYTES = 2 * MessageBuffers.MESSAGE_BYTES;
+  private static final int BUFFER_BYTES = 2 * MemoryShares.MESSAGE_BYTES;
 
   private static final long RECEIVE_ID = 1L << 40;
   private static final long READ_ID = 1L << 41;

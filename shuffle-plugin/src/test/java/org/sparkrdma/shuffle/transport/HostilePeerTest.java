@@ -24,6 +24,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -367,7 +368,7 @@ class HostilePeerTest extends TransportFixture {
   /** Refusals that strangers do not receive use none of the buffers of other peers' answers. */
   @Test
   void shouldAnswerAPeerWhileManyStrangersReceiveNothing() throws Exception {
-    int strangers = MessageBuffers.MAX_ANSWERS + 1;
+    int strangers = MemoryShares.MAX_ANSWERS + 1;
     startServer(
         new Options(2).maxConnections(4 * strangers).connectTimeout(Duration.ofSeconds(20)));
     assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
@@ -486,7 +487,7 @@ class HostilePeerTest extends TransportFixture {
     byte[] random = new byte[200];
     new Random(4).nextBytes(random);
     messages.add(random);
-    messages.add(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
+    messages.add(new byte[MemoryShares.MESSAGE_BYTES + 1]);
     assertEndOfEachConnection(messages);
   }
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -482,7 +483,7 @@ class HostileServerTest extends TransportFixture {
     byte[] garbage = new byte[200];
     new Random(4).nextBytes(garbage);
     messages.add(garbage);
-    messages.add(new byte[MessageBuffers.MESSAGE_BYTES + 1]);
+    messages.add(new byte[MemoryShares.MESSAGE_BYTES + 1]);
     assertEndOfEachConnection(messages);
   }
 

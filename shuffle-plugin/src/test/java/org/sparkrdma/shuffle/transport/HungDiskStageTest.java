@@ -9,10 +9,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 
 /** More readers wait for a disk that hangs than there are buffers for answers, in virtual time. */
 class HungDiskStageTest {
-  private static final int READERS = 3 * MessageBuffers.MAX_ANSWERS;
+  private static final int READERS = 3 * MemoryShares.MAX_ANSWERS;
   private static final long MS = VirtualFabric.MS;
 
   private final VirtualFabric fabric = new VirtualFabric();

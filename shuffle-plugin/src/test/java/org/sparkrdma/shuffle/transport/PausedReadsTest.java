@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -276,7 +277,7 @@ class PausedReadsTest {
     Located.Decoder whole = new Located.Decoder().begin(ByteBuffer.wrap(message));
     assertThat(whole.nextExtent()).isTrue();
     int length = whole.lengthBytes() / 2;
-    ByteBuffer out = ByteBuffer.allocate(MessageBuffers.MESSAGE_BYTES);
+    ByteBuffer out = ByteBuffer.allocate(MemoryShares.MESSAGE_BYTES);
     Located.Encoder half = new Located.Encoder().begin(out, whole.requestId(), 0);
     half.located(
         0, whole.address(), whole.remoteKey(), length, whole.blockOffset(), whole.blockBytes(), 0);
@@ -336,7 +337,7 @@ class PausedReadsTest {
   }
 
   private static byte[] busy(long requestId) {
-    ByteBuffer out = ByteBuffer.allocate(MessageBuffers.MESSAGE_BYTES);
+    ByteBuffer out = ByteBuffer.allocate(MemoryShares.MESSAGE_BYTES);
     Located.Encoder answer = new Located.Encoder().begin(out, requestId, 0);
     answer.byTcp(0, Located.Kind.BUSY);
     return Arrays.copyOf(out.array(), answer.finish(0, 0));

@@ -48,7 +48,7 @@ class ScriptedExecutorsTest extends ScriptedExecutors {
 
   @Test
   void shouldPassTheDefaultsToTheDeviceAtBothEnds() throws Exception {
-    var defaults = ShuffleSettings.defaults().transport(1L << 30).packets();
+    var defaults = ShuffleSettings.defaults().transport().packets();
     connect(1, 2);
 
     for (boolean ofInitiator : new boolean[] {true, false}) {

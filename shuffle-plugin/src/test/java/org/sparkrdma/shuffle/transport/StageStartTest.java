@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /** Executors that all read from each other at the start of a stage, in virtual time. */
@@ -29,7 +30,7 @@ class StageStartTest {
 
   /** Pinned for the answers of all peers together. */
   private static final long ANSWER_BYTES =
-      (long) MessageBuffers.MAX_ANSWERS * MessageBuffers.MESSAGE_BYTES;
+      (long) MemoryShares.MAX_ANSWERS * MemoryShares.MESSAGE_BYTES;
 
   private VirtualFabric fabric = new VirtualFabric();
   private final List<VirtualFetch> fetches = new ArrayList<>();
@@ -126,7 +127,7 @@ class StageStartTest {
   /** The answers to some requests wait for buffers. */
   @Test
   void shouldProveMoreReadersAtOnceThanThereAreBuffersForAnswers() throws Exception {
-    start(2 * MessageBuffers.MAX_ANSWERS);
+    start(2 * MemoryShares.MAX_ANSWERS);
     fetchAllOfFirst();
     awaitAnswers(1_000 * MS);
     assertAllAreRead();

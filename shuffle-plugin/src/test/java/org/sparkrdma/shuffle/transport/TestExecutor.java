@@ -10,6 +10,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -238,9 +239,7 @@ final class TestExecutor implements AutoCloseable {
   private RdmaTransport openTransport(Options options, byte[] token)
       throws VerbsException, IOException {
     TransportSettings transportSettings =
-        options.settings != null
-            ? options.settings.transport(options.pinnedBytes)
-            : transportSettings(options);
+        options.settings != null ? options.settings.transport() : transportSettings(options);
     // As executors do at the start.
     return RdmaTransport.open(
         transportSettings,
@@ -255,7 +254,7 @@ final class TestExecutor implements AutoCloseable {
     return new TransportSettings(
         128L * options.chunkBytes,
         options.chunkBytes,
-        options.poolBytes,
+        Optional.of(options.poolBytes),
         options.connectTimeout,
         options.requestTimeout,
         options.idleTimeout,

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
@@ -34,7 +35,7 @@ import org.sparkrdma.verbs.device.TransportType;
  */
 final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain {
   private static final int MAX_MESSAGE_BYTES =
-      MessageBuffers.BUFFERS_PER_REGION * MessageBuffers.MESSAGE_BYTES;
+      MemoryShares.BUFFERS_PER_REGION * MemoryShares.MESSAGE_BYTES;
   private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(16 << 20);
   private static final DeviceInfo INFO =
       new DeviceInfo(

@@ -134,7 +134,7 @@ final class VirtualExecutor implements AutoCloseable {
     }
     transport =
         RdmaTransport.open(
-            all.transport(pinnedBytes),
+            all.transport(),
             all.serve(),
             new TransportEnvironment(
                 device,

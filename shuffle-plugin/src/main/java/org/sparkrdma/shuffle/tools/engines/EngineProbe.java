@@ -17,6 +17,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -25,7 +26,6 @@ import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.serve.FileProbe;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.transport.MemoryPlan;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -145,9 +145,10 @@ public final class EngineProbe {
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
-      MemoryPlan plan = new MemoryPlan(settings.transport(limit.bytes()), budget.limitBytes());
-      Preflight.check(device, budget, limit, machine, plan.needs(device));
-      plan.require(settings.serve());
+      MemoryShares shares =
+          MemoryShares.of(settings.transport(), device.info(), budget.limitBytes());
+      Preflight.check(device, budget, limit, machine, shares);
+      shares.require(settings.serve());
       return registerFiles(device, true);
     }
   }
