@@ -13,7 +13,6 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.TransportType;
 
@@ -81,7 +80,7 @@ public record DeviceChoice(
   private static List<Candidate> safe(List<Candidate> candidates) {
     List<Candidate> safe =
         candidates.stream()
-            .filter(candidate -> candidate.device().can(Capability.WITHHOLDS_ACCESS))
+            .filter(candidate -> new DeviceFitness(candidate.device()).withholdsAccess())
             .toList();
     return safe.isEmpty() ? candidates : safe;
   }

@@ -2,11 +2,10 @@
 package org.sparkrdma.shuffle.pinned;
 
 import java.util.Optional;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Who may pin how much of the limit of an executor ({@link PinnedLimit}). Each of them takes grants
@@ -18,8 +17,7 @@ import org.sparkrdma.verbs.device.TransportType;
  * @param chunkBytes length of a chunk of receive memory, a power of two
  * @param maxMessageBuffers maximum number of buffers of messages
  * @param queueDepth capacity of each completion queue
- * @param pinsRings whether the rings of queues are pinned: drivers of hardware pin them, and
- *     kernels charge them to RLIMIT_MEMLOCK
+ * @param pinsRings whether rings of queues are pinned; kernels charge them to RLIMIT_MEMLOCK
  */
 public record MemoryShares(
     long limitBytes,
@@ -68,20 +66,21 @@ public record MemoryShares(
    *
    * @param limitBytes limit of the budget
    */
-  public static MemoryShares of(TransportSettings settings, DeviceInfo device, long limitBytes) {
+  public static MemoryShares of(
+      TransportSettings settings, DeviceFitness fitness, long limitBytes) {
     Optional<Long> set = settings.poolBytes();
     long receiveBytes = Math.min(set.orElse(limitBytes / 2), limitBytes - limitBytes / SERVE_PART);
     // At least four chunks in all, and two in the pool and in flight.
     long chunkBytes =
         Math.min(limitBytes / 4, Math.min(receiveBytes, settings.readBytesInFlight()) / 2);
-    int depth = Math.min(MAX_QUEUE_DEPTH, device.limits().maxCompletionQueueDepth());
+    int depth = Math.min(MAX_QUEUE_DEPTH, fitness.device().limits().maxCompletionQueueDepth());
     return new MemoryShares(
         limitBytes,
         receiveBytes,
         (int) Math.min(settings.chunkBytes(), Math.max(1, Long.highestOneBit(chunkBytes))),
         settings.maxConnections() * MAX_BUFFERS_PER_PEER + MAX_ANSWERS,
         Math.max(depth, READER_SENDS + READER_RECEIVES),
-        device.transport() != TransportType.LOOPBACK);
+        fitness.pinsRings());
   }
 
   /**

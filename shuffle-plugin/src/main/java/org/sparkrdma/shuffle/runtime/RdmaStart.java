@@ -22,6 +22,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.PortNotReadyException;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -289,7 +290,8 @@ class RdmaStart {
           open.budget(),
           open.limit(),
           open.machine(),
-          MemoryShares.of(transport, open.device().info(), open.budget().limitBytes()));
+          MemoryShares.of(
+              transport, new DeviceFitness(open.device().info()), open.budget().limitBytes()));
       SecureRandom random = new SecureRandom();
       byte[] token = new byte[Endpoint.TOKEN_BYTES];
       random.nextBytes(token);

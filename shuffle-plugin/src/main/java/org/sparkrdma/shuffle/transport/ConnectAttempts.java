@@ -183,7 +183,8 @@ final class ConnectAttempts {
       case REJECTED -> {
         // InfiniBand fills private data up with zeros.
         byte[] data = event.privateData();
-        boolean full = data.length > 0 ? data[0] == Messages.FULL : context.full().length == 0;
+        boolean full =
+            data.length > 0 ? data[0] == Messages.FULL : context.fitness().full().length == 0;
         if (full) {
           retry(connection, detail, nowNs);
         } else {

@@ -242,7 +242,7 @@ abstract class RdmaConnection {
     PacketSettings packets = context.settings().packets();
     return new ConnectionParameters(
         NO_DATA,
-        context.readDepth(),
+        context.fitness().readDepth(),
         packets.ackRetries(),
         RECEIVER_NOT_READY_RETRIES,
         packets.ackTimeout(),

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +15,7 @@ import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
@@ -30,7 +30,6 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -39,7 +38,6 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device. When
@@ -101,14 +99,14 @@ public final class RdmaTransport implements StartedTransport {
       Function<ServerParameters, BlockServer> servers,
       Consumer<Thread> threadStart)
       throws VerbsException {
-    requireAccessControl(environment.device().info(), settings.fabricTrusted());
-    MemoryShares shares =
-        MemoryShares.of(settings, environment.device().info(), environment.budget().limitBytes());
+    DeviceFitness fitness = new DeviceFitness(environment.device().info());
+    fitness.require(settings.fabricTrusted());
+    MemoryShares shares = MemoryShares.of(settings, fitness, environment.budget().limitBytes());
     shares.require(serveSettings);
     ArrayDeque<Consumer<Duration>> made = new ArrayDeque<>();
     try {
       RdmaTransport opened =
-          new RdmaTransport(settings, shares, serveSettings, environment, servers, made);
+          new RdmaTransport(settings, fitness, shares, serveSettings, environment, servers, made);
       threadStart.accept(opened.queuePairs.thread());
       made.push(opened::endQueuePairs);
       threadStart.accept(opened.agentThread);
@@ -130,34 +128,9 @@ public final class RdmaTransport implements StartedTransport {
     }
   }
 
-  /**
-   * Rejects a device that cannot keep strangers out of a fabric that is not trusted.
-   *
-   * @throws VerbsException that names the setting which allows the device
-   */
-  public static void requireAccessControl(DeviceInfo device, boolean fabricTrusted)
-      throws VerbsException {
-    if (fabricTrusted || device.can(Capability.WITHHOLDS_ACCESS)) {
-      return;
-    }
-    String reason =
-        device.can(Capability.QUEUE_PAIR_ACCESS)
-            ? " may give a peer remote access before the peer is proven, because it was not seen yet"
-                + " that its driver withholds it (vendor_id="
-                + (device.reported().get("vendor_id") + ", ./card shows it)")
-            : " gives a peer remote access before the peer is proven, because engine "
-                + device.engine()
-                + " cannot change the access of its connected queue pairs";
-    throw new VerbsException(
-        "listen",
-        "device "
-            + device.name()
-            + reason
-            + "; set spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted");
-  }
-
   private RdmaTransport(
       TransportSettings settings,
+      DeviceFitness fitness,
       MemoryShares shares,
       ServeSettings serveSettings,
       TransportEnvironment env,
@@ -173,7 +146,7 @@ public final class RdmaTransport implements StartedTransport {
     receivePool =
         new RegisteredPool(
             on,
-            receiveAccess(device.info().transport(), settings.relaxedOrdering()),
+            fitness.sinkAccess(settings.relaxedOrdering()),
             shares.chunkBytes(),
             shares.chunksPerRegion(),
             shares.receiveMaxBytes());
@@ -203,6 +176,7 @@ public final class RdmaTransport implements StartedTransport {
     context =
         new ConnectionResources(
             settings,
+            fitness,
             shares,
             on,
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
@@ -223,18 +197,6 @@ public final class RdmaTransport implements StartedTransport {
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
     watchdog = new TransportWatchdog(context, agent, agentThread);
-  }
-
-  private static Set<AccessFlag> receiveAccess(TransportType transport, boolean relaxedOrdering) {
-    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-    if (transport == TransportType.IWARP) {
-      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
-      access.add(AccessFlag.REMOTE_WRITE);
-    }
-    if (relaxedOrdering) {
-      access.add(AccessFlag.RELAXED_ORDERING);
-    }
-    return access;
   }
 
   private static void setTrafficClass(

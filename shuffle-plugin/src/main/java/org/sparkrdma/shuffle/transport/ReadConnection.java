@@ -93,7 +93,7 @@ final class ReadConnection extends RdmaConnection {
       move(State.PROVING);
       ConnectionBinding binding =
           ConnectionBinding.of(
-              context.requestHasQueuePair() ? queuePair.number() : 0,
+              context.fitness().namesQueuePair() ? queuePair.number() : 0,
               connection.localAddress(),
               connection.remoteAddress());
       sendSetup(0, handshake.writeRequest(exchange.bytes(0), binding), nowNs);

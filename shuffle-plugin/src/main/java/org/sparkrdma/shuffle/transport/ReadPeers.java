@@ -13,7 +13,6 @@ import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * The executors that this one reads from, with the connection to each, which {@link
@@ -51,8 +50,7 @@ final class ReadPeers {
    * nothing may wait for it. Safe for any thread.
    */
   ReadConnection connectionForTasks(long incarnation) {
-    ReadConnection of =
-        context.info().can(Capability.POST_BESIDE_POLL) ? established.get(incarnation) : null;
+    ReadConnection of = context.fitness().tasksPost() ? established.get(incarnation) : null;
     return of == null || of.limitNs() == 0 || of.wantsProbe() ? null : of;
   }
 

@@ -92,7 +92,7 @@ final class ServeConnection extends RdmaConnection {
 
   /** Begins to accept the connection. */
   void create() {
-    create(SEND_DEPTH, RECEIVES, 0, context.limitsAccess() ? Set.of() : REMOTE_ACCESS);
+    create(SEND_DEPTH, RECEIVES, 0, context.fitness().limitsAccess() ? Set.of() : REMOTE_ACCESS);
   }
 
   @Override
@@ -108,7 +108,7 @@ final class ServeConnection extends RdmaConnection {
 
   /** Rejects the connection: the peer tries again soon. */
   void reject() {
-    connection.reject(context.full());
+    connection.reject(context.fitness().full());
     markBroken(FallbackReason.PEER_BUSY, "no memory for messages");
   }
 
@@ -136,7 +136,7 @@ final class ServeConnection extends RdmaConnection {
   private void onRequest(int buffer, ByteBuffer message, long nowNs) {
     ConnectionBinding binding =
         ConnectionBinding.of(
-            context.requestHasQueuePair() ? connection.requestQueuePairNumber() : 0,
+            context.fitness().namesQueuePair() ? connection.requestQueuePairNumber() : 0,
             connection.remoteAddress(),
             connection.localAddress());
     Refusal refusal = handshake.takeRequest(message, binding);
@@ -163,7 +163,7 @@ final class ServeConnection extends RdmaConnection {
     if (hasEnded()) {
       return;
     }
-    if (context.limitsAccess()) {
+    if (context.fitness().limitsAccess()) {
       queuePair.setRemoteAccess(REMOTE_ACCESS);
     }
     move(State.ESTABLISHED);

@@ -55,7 +55,7 @@ final class ServePeers {
 
   private void refuse(Connection connection) {
     context.counters().increment(Counter.CONNECTIONS_REFUSED);
-    connection.reject(context.full());
+    connection.reject(context.fitness().full());
     connection.close();
   }
 

@@ -50,7 +50,7 @@ final class TransportWatchdog {
         context.self().endpoint().addresses().stream().allMatch(TransportWatchdog::isOfThisHost);
     missedChecks = present ? 0 : missedChecks + 1;
     return missedChecks == MISSED_CHECKS
-        ? "an address of the listeners was removed: device=" + context.info().name()
+        ? "an address of the listeners was removed: device=" + context.fitness().device().name()
         : null;
   }
 

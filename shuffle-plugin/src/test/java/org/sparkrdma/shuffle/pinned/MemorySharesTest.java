@@ -11,6 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -61,9 +62,8 @@ class MemorySharesTest {
   private static MemoryShares of(String name, String value, long limitBytes, int maxQueueDepth) {
     var settings = ShuffleSettings.of(Map.of("spark.shuffle.rdma." + name, value));
     var limits = new DeviceLimits(1, 1, 1, 1, maxQueueDepth, 1, 1, 1, 1, 0, 1);
-    return MemoryShares.of(
-        settings.transport(),
-        new DeviceInfo("one0", "one", TransportType.INFINIBAND, 1, limits, Set.of(), List.of()),
-        limitBytes);
+    var device =
+        new DeviceInfo("one0", "one", TransportType.INFINIBAND, 1, limits, Set.of(), List.of());
+    return MemoryShares.of(settings.transport(), new DeviceFitness(device), limitBytes);
   }
 }

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -54,7 +55,7 @@ final class EngineCheck {
    * With these variables a card's library has no locks, so tasks leave each request to the agent.
    */
   private static List<Finding> singleThreaded(Facts facts) {
-    if (facts.probe().choice().orElseThrow().device().can(Capability.POST_BESIDE_POLL)) {
+    if (new DeviceFitness(facts.probe().choice().orElseThrow().device()).tasksPost()) {
       return List.of();
     }
     return facts.environment().keySet().stream()

@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
@@ -26,7 +27,6 @@ import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.serve.FileProbe;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.Verbs;
@@ -140,13 +140,13 @@ public final class EngineProbe {
    */
   private Map<Path, Optional<String>> tryDevice(VerbsEngine engine, DeviceInfo info)
       throws VerbsException {
-    RdmaTransport.requireAccessControl(info, settings.trustedFabric());
+    DeviceFitness fitness = new DeviceFitness(info);
+    fitness.require(settings.trustedFabric());
     PinnedLimit limit = limit();
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
-      MemoryShares shares =
-          MemoryShares.of(settings.transport(), device.info(), budget.limitBytes());
+      MemoryShares shares = MemoryShares.of(settings.transport(), fitness, budget.limitBytes());
       Preflight.check(device, budget, limit, machine, shares);
       shares.require(settings.serve());
       return registerFiles(device, true);

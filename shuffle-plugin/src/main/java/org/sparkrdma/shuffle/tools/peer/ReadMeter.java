@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -110,7 +111,7 @@ final class ReadMeter extends Meter {
 
   /** Time of a post while that many threads post at once; 0 where they may not. */
   long postNs(int threads) throws VerbsException {
-    if (!device.info().can(Capability.POST_BESIDE_POLL)) {
+    if (!new DeviceFitness(device.info()).tasksPost()) {
       return 0;
     }
     AtomicLong spentNs = new AtomicLong();
