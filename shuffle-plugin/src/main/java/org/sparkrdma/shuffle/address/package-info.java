@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Addresses of listeners with their subnets, and the choice of a pair of addresses for a
- * connection. Immutable values.
+ * Choice of the device, port and addresses of an executor, from the settings and the engine's
+ * devices, and of a pair of addresses for a connection.
  *
- * <p>Entry class {@link org.sparkrdma.shuffle.address.AddressPair}.
+ * <p>Entry class {@link org.sparkrdma.shuffle.address.DeviceChoice}.
  */
 package org.sparkrdma.shuffle.address;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Choice of the device, port and address of an executor, from the settings and the engine's
- * devices. Entry class {@link org.sparkrdma.shuffle.device.DeviceChoice}.
+ * What the shuffle does on a device, by what the device can do. Entry class {@link
+ * org.sparkrdma.shuffle.device.DeviceFitness}.
  */
 package org.sparkrdma.shuffle.device;

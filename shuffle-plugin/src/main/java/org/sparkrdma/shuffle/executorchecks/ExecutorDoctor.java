@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.pinned.SystemFiles;

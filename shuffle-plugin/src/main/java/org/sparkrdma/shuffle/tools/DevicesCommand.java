@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;

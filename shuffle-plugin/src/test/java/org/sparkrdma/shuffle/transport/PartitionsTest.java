@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.verbs.VerbsEngine;
 
 /**

@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsEngine;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 
 /**

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.device;
+package org.sparkrdma.shuffle.address;
 
 import java.io.IOException;
 import java.net.Inet6Address;
@@ -8,8 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.sparkrdma.shuffle.address.NetworkAddress;
-import org.sparkrdma.shuffle.device.Candidate.Reach;
+import org.sparkrdma.shuffle.address.Candidate.Reach;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;

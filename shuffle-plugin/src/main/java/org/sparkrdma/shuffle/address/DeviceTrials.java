@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.device;
+package org.sparkrdma.shuffle.address;
 
 import java.util.LinkedHashSet;
 import java.util.List;

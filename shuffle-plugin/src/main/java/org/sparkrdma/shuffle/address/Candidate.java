@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.device;
+package org.sparkrdma.shuffle.address;
 
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.device;
+package org.sparkrdma.shuffle.address;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,7 +8,6 @@ import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Predicate;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /**
  * The addresses that the setting {@code address} selects: one address, those of an interface, or

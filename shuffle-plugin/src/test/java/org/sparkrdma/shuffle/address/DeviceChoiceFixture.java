@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.device;
+package org.sparkrdma.shuffle.address;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
