@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.executorchecks.ExecutorDoctor;
+import org.sparkrdma.shuffle.figures.FigureSender;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
@@ -90,7 +91,8 @@ final class ExecutorSide implements AutoCloseable {
           () -> {
             var unused = client.withdraw(executorId, List.of(reason));
           });
-      client.report(executorId, () -> figures, () -> false, () -> false);
+      new FigureSender(values -> client.report(executorId, values), System::nanoTime, control)
+          .start(() -> figures, () -> false, () -> false);
     } catch (ThreadShortageException e) {
       LOG.debug("The driver does not learn why RDMA is off", e);
     }

@@ -4,29 +4,22 @@ package org.sparkrdma.shuffle.directory;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.thread.ControlThread;
 import org.sparkrdma.shuffle.thread.PluginLoader;
 
 /**
  * The executor's side of the directory: publishes this executor, finds others ({@link
- * EndpointCache}), and sends its figures and findings.
+ * EndpointCache}), and sends figures and findings.
  *
  * <p>All calls of the driver run on the executor's control thread, which the runtime owns. The
  * runtime also closes this. Safe for any thread, but for methods that say otherwise.
@@ -37,31 +30,16 @@ public final class DirectoryClient implements AutoCloseable {
   static final long FIRST_RETRY_MS = 50;
   static final long LAST_RETRY_MS = 5_000;
 
-  /** Time from the end of the last reading task to its report: others may follow it at once. */
-  static final long AFTER_READS_MS = 10;
-
-  /** Stages may be short: on average reports are at least so far apart. */
-  static final long MIN_REPORT_MS = 1_000;
-
-  /** Reports that may come sooner, as those of a short application. */
-  static final int SOONER_REPORTS = 5;
-
   /** Time over which the first queries of executors are spread that start at once. */
   static final int FIRST_QUERIES_MS = 1_000;
 
   private static final String NO_ENDPOINT = "RpcEndpointNotFoundException";
-  private static final long REPORT_INTERVAL_MS = 5_000;
-  private static final long LAST_FIGURES_MS = 1_000;
 
   private final DriverCall driver;
   private final ScheduledExecutorService control;
-  private final LongSupplier nowNs;
   private final DirectoryQueries queries;
   private final SecureRandom random = new SecureRandom();
   private final long publisher = random.nextLong();
-
-  /** A second for each report since an idle time; the control thread writes. */
-  private volatile long paidNs;
 
   /** The last record of this executor; earlier ones are not tried again. */
   private volatile ExecutorRecord latest;
@@ -72,15 +50,6 @@ public final class DirectoryClient implements AutoCloseable {
 
   /** Whether the driver has no directory, as far as the last try to publish knows. */
   private boolean absent;
-
-  /** The figures that the driver has taken last. */
-  private Map<String, Object> takenFigures = Map.of();
-
-  /** Sends the figures that the driver does not have. Null until {@link #report} and at the end. */
-  private volatile Runnable reports;
-
-  private BooleanSupplier reading;
-  private boolean reportsSoon;
 
   /**
    * Creates the client of this executor.
@@ -95,8 +64,6 @@ public final class DirectoryClient implements AutoCloseable {
       DriverCall driver, Duration timeout, LongSupplier nowNs, ScheduledExecutorService control) {
     this.driver = driver;
     this.control = control;
-    this.nowNs = nowNs;
-    this.paidNs = nowNs.getAsLong();
     // A look-up of a task has a time-out.
     PluginLoader.startTimer();
     this.queries = new DirectoryQueries(driver, timeout, nowNs, control);
@@ -158,87 +125,18 @@ public final class DirectoryClient implements AutoCloseable {
   }
 
   /**
-   * Reports the figures of this executor to the driver when it does not have them: every five
-   * seconds, after {@link #reportSoon}, and at the close. Called once.
+   * Asks the driver to take figures of this executor; control thread.
    *
-   * @param figures called by the control thread
-   * @param onTaken called by the control thread when the driver has the figures; returns whether
-   *     more of {@link Figure#STAGES} wait
-   * @param readsNow whether a task reads now; called by the control thread
+   * @param figures by their labels
+   * @return whether it did
    */
-  public void report(
-      String executorId,
-      Supplier<Map<String, Object>> figures,
-      BooleanSupplier onTaken,
-      BooleanSupplier readsNow) {
-    reading = readsNow;
-    reports = () -> sendFigures(executorId, figures, onTaken);
-    schedule(this::tick, 0);
-  }
-
-  private void sendFigures(
-      String executorId, Supplier<Map<String, Object>> figures, BooleanSupplier onTaken) {
-    boolean more = true;
-    while (more) {
-      Map<String, Object> now = figures.get();
-      if (now.equals(takenFigures)) {
-        return;
-      }
-      paidNs = Math.max(paidNs, nowNs.getAsLong()) + TimeUnit.MILLISECONDS.toNanos(MIN_REPORT_MS);
-      if (!isTaken(new ExecutorReport(executorId, now))) {
-        // RDMA may have ended on the driver.
-        queries.recheck();
-        return;
-      }
-      takenFigures = new HashMap<>(now);
-      // Of other bytes than the next.
-      takenFigures.remove(Figure.STAGES);
-      more = onTaken.getAsBoolean();
+  public boolean report(String executorId, Map<String, Object> figures) {
+    boolean taken = isTaken(new ExecutorReport(executorId, figures));
+    if (!taken) {
+      // RDMA may have ended on the driver.
+      queries.recheck();
     }
-  }
-
-  /** Sends new figures now, and again after the interval. */
-  void tick() {
-    Runnable current = reports;
-    if (current != null) {
-      current.run();
-      schedule(this::tick, REPORT_INTERVAL_MS);
-    }
-  }
-
-  /**
-   * The last task that reads has ended, or the state of RDMA has changed: new figures are sent
-   * soon, or where many were sent within seconds, a second after the last ones, unless a task reads
-   * by then, whose end is reported in turn. Returns at once.
-   */
-  public synchronized void reportSoon() {
-    if (reports != null && !reportsSoon) {
-      reportsSoon = true;
-      long unpaidMs = TimeUnit.NANOSECONDS.toMillis(paidNs - nowNs.getAsLong());
-      long laterMs = unpaidMs - SOONER_REPORTS * MIN_REPORT_MS;
-      schedule(this::reportAfterReads, Math.max(AFTER_READS_MS, laterMs));
-    }
-  }
-
-  /**
-   * The executor ends, perhaps before {@link #close}: new figures are sent now. Returns at once.
-   */
-  public void reportNow() {
-    Runnable last = reports;
-    if (last != null) {
-      control.execute(last);
-    }
-  }
-
-  private void reportAfterReads() {
-    synchronized (this) {
-      // Before the look at the tasks, so that the end of one that reads now is not missed.
-      reportsSoon = false;
-    }
-    Runnable current = reports;
-    if (current != null && !reading.getAsBoolean()) {
-      current.run();
-    }
+    return taken;
   }
 
   /**
@@ -283,27 +181,9 @@ public final class DirectoryClient implements AutoCloseable {
     var unused = control.schedule(task, delayMs, TimeUnit.MILLISECONDS);
   }
 
-  /**
-   * Sends the last figures, for which it waits a second at most, and answers all look-ups, also
-   * later ones, with an empty result. A second close does nothing.
-   */
+  /** Answers all look-ups, also later ones, with an empty result. A second close does nothing. */
   @Override
   public void close() {
-    Runnable last = reports;
-    reports = null;
-    if (last != null) {
-      awaitLastFigures(control.submit(last));
-    }
     queries.close();
-  }
-
-  private static void awaitLastFigures(Future<?> sent) {
-    try {
-      sent.get(LAST_FIGURES_MS, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.debug("Driver did not accept the last figures in time", e);
-    }
   }
 }

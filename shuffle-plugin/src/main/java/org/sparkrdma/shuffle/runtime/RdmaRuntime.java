@@ -30,6 +30,7 @@ import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
+import org.sparkrdma.shuffle.figures.FigureSender;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaReads;
@@ -80,6 +81,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private final Limits limits;
   private final RdmaStart start;
   private final DirectoryClient directory;
+  private final FigureSender figures;
   private final ControlThread control;
   private final FallbackThreads tcp;
   private final RdmaReads reads;
@@ -192,6 +194,8 @@ public final class RdmaRuntime implements AutoCloseable {
     this.restartMs = limits.firstRestart().toMillis();
     this.start = start;
     this.directory = directory;
+    this.figures =
+        new FigureSender(values -> directory.report(executorId, values), System::nanoTime, control);
     this.control = control;
     this.tcp = tcp;
     FetchContext context =
@@ -204,7 +208,7 @@ public final class RdmaRuntime implements AutoCloseable {
             new UnusableChecksums(),
             new FallbackLog(),
             missing);
-    this.reads = new RdmaReads(context, endpoints, directory::reportSoon);
+    this.reads = new RdmaReads(context, endpoints, figures::reportSoon);
     this.missing = missing;
   }
 
@@ -240,8 +244,7 @@ public final class RdmaRuntime implements AutoCloseable {
       var unused =
           control.scheduleWithFixedDelay(
               this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
-      directory.report(
-          executorId,
+      figures.start(
           () -> RuntimeFigures.of(status.get(), counters),
           counters.stages()::taken,
           reads::areOpen);
@@ -290,7 +293,7 @@ public final class RdmaRuntime implements AutoCloseable {
     } else {
       directory.begin();
     }
-    directory.reportSoon();
+    figures.reportSoon();
     tcp.tryRun(FirstFetch.class.getName(), () -> FirstFetch.begin(started.transport(), self));
   }
 
@@ -315,7 +318,7 @@ public final class RdmaRuntime implements AutoCloseable {
     if (isNew) {
       var unused = directory.withdraw(executorId, reasons);
     }
-    directory.reportSoon();
+    figures.reportSoon();
     if (again) {
       scheduleStart();
     }
@@ -354,7 +357,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Tells the driver, and closes what was up. */
   private void withdraw(RuntimeStatus before, String reason) {
     var unused = directory.withdraw(executorId, List.of(reason));
-    directory.reportSoon();
+    figures.reportSoon();
     if (before.open() != null) {
       unclosed = before.open();
       closeLost();
@@ -515,7 +518,7 @@ public final class RdmaRuntime implements AutoCloseable {
           used,
           pinned.isPresent() ? pinned.get().highestBytes() : 0);
       // A Worker ends executors by a signal, which may come before the close.
-      directory.reportNow();
+      figures.reportNow();
     }
     published.countDown();
   }
@@ -543,6 +546,7 @@ public final class RdmaRuntime implements AutoCloseable {
       // A start that is still running closes its own resources.
       control.interrupt();
     }
+    figures.close();
     directory.close();
     Future<?> closing = control.submit(this::closeOpen);
     try {

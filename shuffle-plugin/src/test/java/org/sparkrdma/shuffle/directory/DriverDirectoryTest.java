@@ -98,8 +98,7 @@ class DriverDirectoryTest {
       assertThat(client.publish(DirectoryServiceTest.endpoint("9", 90)).join()).isTrue();
       assertThat(directory.executors()).containsExactlyInAnyOrder("7", "9");
       nowNs.set(TimeUnit.SECONDS.toNanos(5));
-      reader.report("8", () -> Map.of("state", "up"), () -> false, () -> false);
-      control.submit(() -> {}).get();
+      control.submit(() -> reader.report("8", Map.of("state", "up"))).get();
       control.submit(() -> {}).get();
       assertThat(reader.find("7").join()).as("executors use TCP from then on").isEmpty();
       assertThat(reader.find("9").join()).isEmpty();

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.AddressPair;
-import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.DeviceChoice;
+import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.verbs.VerbsEngine;
 
 /**

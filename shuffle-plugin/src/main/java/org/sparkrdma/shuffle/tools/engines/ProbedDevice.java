@@ -3,9 +3,9 @@ package org.sparkrdma.shuffle.tools.engines;
 
 import java.net.InetAddress;
 import java.util.List;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.address.DeviceTrials;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
