@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.fetch;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.Checksum;
-import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
@@ -51,7 +50,7 @@ final class PartitionChecksums {
 
   /** Verifies all bytes of a block. */
   Verdict verify(FetchedBlock block) {
-    Checksum checksum = ChecksumKind.newChecksum(kind);
+    Checksum checksum = Located.newChecksum(kind);
     if (checksum == null) {
       return block.count() == 0 ? Verdict.MATCH : Verdict.NO_SUMS;
     }

@@ -19,7 +19,6 @@ import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.sparkrdma.shuffle.links.MissingLinks;
-import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
@@ -63,7 +62,7 @@ public class SparkMapOutputs implements MapOutputs {
     this.algorithm = conf.get(keys.SHUFFLE_CHECKSUM_ALGORITHM()).toUpperCase(Locale.ROOT);
     this.checksumKind =
         verifies && (Boolean) conf.get(keys.SHUFFLE_CHECKSUM_ENABLED())
-            ? ChecksumKind.named(algorithm)
+            ? Located.checksumKind(algorithm)
             : Located.NO_CHECKSUM;
   }
 

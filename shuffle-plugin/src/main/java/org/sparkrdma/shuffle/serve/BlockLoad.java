@@ -12,8 +12,8 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.PartitionRange;
-import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.RemoteRegion;
 
 /**
@@ -333,7 +333,7 @@ final class BlockLoad implements Leased {
   }
 
   private long sum(ByteBuffer bytes) {
-    Checksum checksum = ChecksumKind.newChecksum(context.checksumKind);
+    Checksum checksum = Located.newChecksum(context.checksumKind);
     checksum.update(bytes);
     return checksum.getValue();
   }

@@ -21,7 +21,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -157,7 +156,7 @@ public final class BlockServer implements DiskWork.Listener {
             this::onWindow);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     int checksumKind =
-        settings.computeSums() && !recorded ? ChecksumKind.CRC32C_KIND : source.checksumKind();
+        settings.computeSums() && !recorded ? Located.CRC32C_KIND : source.checksumKind();
     BlockLoad.Context context =
         new BlockLoad.Context(
             source, memory, work, settings.chunkBytes(), checksumKind, settings.computeSums());

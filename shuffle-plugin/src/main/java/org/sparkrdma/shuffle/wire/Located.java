@@ -3,6 +3,10 @@ package org.sparkrdma.shuffle.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.zip.Adler32;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 
 /**
  * LOCATED: the addresses of the blocks of a {@link Locate}, piece by piece, and the duration of
@@ -57,6 +61,9 @@ public final class Located {
   /** {@link Decoder#checksumKind()} when there are no sums; 1 is ADLER32, 2 CRC32, 3 CRC32C. */
   public static final int NO_CHECKSUM = 0;
 
+  /** The fastest, used for computed checksums by default. */
+  public static final int CRC32C_KIND = 3;
+
   /** Kind of an extent. */
   public enum Kind {
     /** Readable at its address. */
@@ -81,6 +88,26 @@ public final class Located {
   private static final int MAX_CHECKSUM_KIND = 3;
 
   private Located() {}
+
+  /** Kind of checksums by Spark's name of their algorithm. */
+  public static int checksumKind(String algorithm) {
+    return switch (algorithm) {
+      case "ADLER32" -> 1;
+      case "CRC32" -> 2;
+      case "CRC32C" -> CRC32C_KIND;
+      default -> NO_CHECKSUM;
+    };
+  }
+
+  /** A new checksum; null for {@link #NO_CHECKSUM}. */
+  public static Checksum newChecksum(int kind) {
+    return switch (kind) {
+      case 1 -> new Adler32();
+      case 2 -> new CRC32();
+      case CRC32C_KIND -> new CRC32C();
+      default -> null;
+    };
+  }
 
   /** Whether the LOCATED at index 0 has a lease. */
   public static boolean hasLease(ByteBuffer answer) {
