@@ -47,6 +47,7 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   private boolean throwsOnRegister;
   private boolean throwsOnFree;
   private Runnable duringRegistration = () -> {};
+  private Runnable duringFile = () -> {};
   private ByteBuffer shared;
   private int maxRegions = Integer.MAX_VALUE;
   private int memoriesOpen;
@@ -76,6 +77,11 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   /** Refuses files in this way from now on; null for not at all. */
   public void refuseFiles(VerbsException failure) {
     refusalOfFiles = failure;
+  }
+
+  /** Runs this during the next registration of a file. */
+  public void onNextFile(Runnable during) {
+    duringFile = during;
   }
 
   /** Runs this during the next registration of memory. */
@@ -193,6 +199,9 @@ public final class StubDevice extends UnsupportedDevice implements ProtectionDom
   public synchronized MemoryRegion registerFile(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
     fileCalls++;
+    Runnable during = duringFile;
+    duringFile = () -> {};
+    during.run();
     if (refusalOfFiles != null) {
       throw refusalOfFiles;
     }

@@ -263,10 +263,9 @@ final class BlockLoad implements Leased {
       if (cancelled) {
         return;
       }
-      try {
-        load(part);
-      } catch (IOException | RuntimeException | LinkageError e) {
-        LOG.debug("Block cannot be read; the reader uses TCP", e);
+      Exception failure = DiskWork.failureOf(() -> load(part));
+      if (failure != null) {
+        LOG.debug("Block cannot be read; the reader uses TCP", failure);
         part.outcome = Outcome.UNKNOWN;
         part.isUnreadable = true;
       }

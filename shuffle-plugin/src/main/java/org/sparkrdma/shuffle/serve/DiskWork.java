@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -42,6 +43,11 @@ final class DiskWork {
      * @return false when they have not ended after the limit
      */
     boolean close(Duration limit);
+  }
+
+  /** What a thread does. */
+  interface Job {
+    void run() throws IOException, VerbsException;
   }
 
   /** Registered memory that a thread closes. */
@@ -158,19 +164,11 @@ final class DiskWork {
     workers.register(
         disk,
         () -> {
-          Exception failure = null;
-          try {
-            window.load();
-          } catch (IOException | VerbsException | RuntimeException e) {
-            failure = e;
-          } catch (LinkageError e) {
-            failure = new IOException(e);
-          }
-          Exception result = failure;
+          Exception failure = failureOf(window::load);
           agent.accept(
               () -> {
                 disks[disk].registering.remove(window);
-                listener.onRegistered(window, result);
+                listener.onRegistered(window, failure);
               });
         });
   }
@@ -182,12 +180,19 @@ final class DiskWork {
   }
 
   /** Runs a job on a disk beside its loads. */
-  void measure(int disk, Runnable job) {
-    workers.register(disk, job);
+  void measure(int disk, Job job) {
+    workers.register(
+        disk,
+        () -> {
+          Exception failure = failureOf(job);
+          if (failure != null) {
+            LOG.debug("A measurement of a disk failed: disk={}", disk, failure);
+          }
+        });
   }
 
   /** Runs a job that deregisters memory. */
-  void deregister(Runnable job) {
+  void deregister(Job job) {
     if (closesAtOnce) {
       closeNow(job);
       return;
@@ -226,11 +231,32 @@ final class DiskWork {
   }
 
   /** Closes memory on this thread. */
-  private static void closeNow(Runnable close) {
+  private static void closeNow(Job close) {
+    Exception failure = failureOf(close);
+    if (failure != null) {
+      LOG.warn("Unexpected failure of a deregistration", failure);
+    }
+  }
+
+  /**
+   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, and direct memory
+   * of the JVM, which channels take for a read. A lack of heap is fatal.
+   *
+   * @return null when it did not fail
+   */
+  static Exception failureOf(Job job) {
     try {
-      close.run();
-    } catch (RuntimeException e) {
-      LOG.warn("Unexpected failure of a deregistration", e);
+      job.run();
+      return null;
+    } catch (IOException | VerbsException | RuntimeException e) {
+      return e;
+    } catch (LinkageError e) {
+      return new IOException(e);
+    } catch (OutOfMemoryError e) {
+      if (!String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT).contains("direct buffer")) {
+        throw e;
+      }
+      return new IOException(e);
     }
   }
 

@@ -1167,17 +1167,32 @@ class BlockServerTest {
 
   /** An executor without a member of its Spark goes on, as after other failures of a disk's job. */
   @Test
-  void shouldSendABlockToTcpWhoseLoadMeetsALinkageError() throws Exception {
-    for (ServeSettings.Mode mode : ServeSettings.Mode.values()) {
-      start(mode, 1 << 20);
+  void shouldSendABlockToTcpWhoseLoadFailsInAnyWay() throws Exception {
+    for (Throwable failure : DiskWorkTest.failures()) {
+      for (ServeSettings.Mode mode : ServeSettings.Mode.values()) {
+        start(mode, 1 << 20);
+        write(1, 1, 100, 100);
+        outputs.duringNextOpen(() -> DiskWorkTest.<RuntimeException>fail(failure));
+        assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
+        Call next = served(1, Wanted.of(1, 1, 0));
+        assertThat(next.kinds).as("%s %s", mode, failure).containsExactly(Kind.LOCATED);
+        server.onConnectionGone(1);
+        close();
+      }
+    }
+    start(ServeSettings.Mode.COPY, 1 << 20);
+  }
+
+  @Test
+  void shouldServeAFileWhoseRegistrationFailsInAnyWay() throws Exception {
+    for (Throwable failure : DiskWorkTest.failures()) {
+      start(ServeSettings.Mode.WINDOW, 1 << 20);
       write(1, 1, 100, 100);
-      outputs.duringNextOpen(
-          () -> {
-            throw new NoSuchMethodError("thrown by the test");
-          });
-      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
-      Call next = served(1, Wanted.of(1, 1, 0));
-      assertThat(next.kinds).as("%s", mode).containsExactly(Kind.LOCATED);
+      domain.onNextFile(() -> DiskWorkTest.<RuntimeException>fail(failure));
+      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).as("%s", failure).hasSize(1);
+      assertThat(budget.pinnedBytes()).as("%s", failure).isZero();
+      nowNs += Duration.ofSeconds(2).toNanos();
+      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
       server.onConnectionGone(1);
       close();
     }
