@@ -64,7 +64,7 @@ class ArchitectureTest {
     "standin, 'directory fetch metrics output pinned wire'",
     "read, 'links metrics directory fetch spark settings thread'",
     "runtime, 'links address broadcast device directory fetch figures metrics output pinned read settings spark standin thread transport wire'",
-    "ui, 'links metrics spark'",
+    "ui, 'figures links metrics spark'",
     "figures, 'metrics'",
     "driver, 'links broadcast directory executorchecks settings spark thread ui'",
     "executorchecks, 'links address directory pinned runtime settings thread tools'",

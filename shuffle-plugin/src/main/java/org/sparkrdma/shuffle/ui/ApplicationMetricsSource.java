@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.apache.spark.metrics.source.Source;
+import org.sparkrdma.shuffle.figures.ApplicationTotals;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**

@@ -16,6 +16,7 @@ import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 
 /**
  * Posts changed figures for the event log: at most one event in ten seconds, and fewer when they
@@ -40,10 +41,10 @@ final class EventPosts {
   synchronized void post(long nowMs, boolean atEnd) {
     Optional<RdmaShuffleEvent> event = Optional.empty();
     if (atEnd || nowMs >= nextMs) {
-      event = figures.takeChanges(nowMs);
+      event = figures.takeChanges(nowMs).map(RdmaShuffleEvent::of);
       event.ifPresent(all -> nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(all)));
     } else if (nowMs >= nextTotalsMs) {
-      event = figures.takeTotals(nowMs);
+      event = figures.takeTotals(nowMs).map(RdmaShuffleEvent::of);
       // Also without a change: they are summed over all executors.
       nextTotalsMs = nowMs + MIN_INTERVAL_MS;
     }

@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 
 /**
  * Takes from Spark's own events what the tab shows of them: executors that start, and bytes that

@@ -12,6 +12,12 @@ import java.util.ResourceBundle;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.figures.ApplicationTotals;
+import org.sparkrdma.shuffle.figures.BytesByPath;
+import org.sparkrdma.shuffle.figures.ExecutorFigures;
+import org.sparkrdma.shuffle.figures.Snapshot;
+import org.sparkrdma.shuffle.figures.StageBytes;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**

@@ -16,6 +16,8 @@ import org.apache.spark.ui.SparkUI;
 import org.apache.spark.util.kvstore.KVStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.figures.Snapshot;
 import org.sparkrdma.shuffle.spark.ui.SparkHistoryListeners;
 import org.sparkrdma.shuffle.spark.ui.UiSupport;
 import scala.collection.immutable.Nil$;

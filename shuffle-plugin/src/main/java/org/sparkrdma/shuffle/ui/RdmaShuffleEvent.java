@@ -12,6 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.sparkrdma.shuffle.figures.Changes;
+import org.sparkrdma.shuffle.figures.SparkExecutor;
+import org.sparkrdma.shuffle.figures.StageBytes;
 
 /**
  * The figures that have changed since the last such event, in the event log:
@@ -82,6 +85,18 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     this.sparkExecutors = sparkExecutors;
     this.stageBytes = stageBytes;
     this.totals = totals;
+  }
+
+  /** An event of this version. */
+  static RdmaShuffleEvent of(Changes changes) {
+    return new RdmaShuffleEvent(
+        SCHEMA,
+        changes.timeMs(),
+        changes.notes(),
+        changes.figures(),
+        changes.sparkExecutors(),
+        changes.stages(),
+        changes.totals());
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */

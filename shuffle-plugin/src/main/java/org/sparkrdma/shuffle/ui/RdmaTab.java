@@ -9,6 +9,7 @@ import org.apache.spark.status.api.v1.StageData;
 import org.apache.spark.ui.SparkUI;
 import org.apache.spark.ui.SparkUITab;
 import org.apache.spark.ui.WebUIPage;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 import org.sparkrdma.shuffle.spark.ui.PageFrame;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;

@@ -15,6 +15,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.figures.BytesByPath;
+import org.sparkrdma.shuffle.figures.Changes;
+import org.sparkrdma.shuffle.figures.Snapshot;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 class ApplicationFiguresTest {
@@ -89,11 +93,11 @@ class ApplicationFiguresTest {
     Snapshot snapshot = figures.snapshot();
     assertThat(snapshot.executors()).hasSize(ApplicationFigures.MAX_REMOVED + 1);
     assertThat(snapshot.stages()).hasSize(ApplicationFigures.MAX_STAGES);
-    RdmaShuffleEvent event = figures.takeChanges(0).orElseThrow();
+    Changes changes = figures.takeChanges(0).orElseThrow();
     int most = ApplicationFigures.MAX_CHANGED + ApplicationFigures.MAX_REMOVED;
-    assertThat(event.figures).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
-    assertThat(event.sparkExecutors).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
-    assertThat(event.stageBytes).hasSize(ApplicationFigures.MAX_STAGES);
+    assertThat(changes.figures()).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
+    assertThat(changes.sparkExecutors()).hasSizeBetween(ApplicationFigures.MAX_CHANGED, most);
+    assertThat(changes.stages()).hasSize(ApplicationFigures.MAX_STAGES);
   }
 
   @Test
@@ -102,7 +106,7 @@ class ApplicationFiguresTest {
       figures.report("1", Map.of("name" + i, 1L));
     }
     figures.report("1", Map.of("name0", 5L));
-    assertThat(figures.takeChanges(0).orElseThrow().figures.get("1"))
+    assertThat(figures.takeChanges(0).orElseThrow().figures().get("1"))
         .hasSize(100)
         .containsEntry("name0", 5L);
   }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 
 class EventPostsTest {
   private final List<RdmaShuffleEvent> events = new ArrayList<>();

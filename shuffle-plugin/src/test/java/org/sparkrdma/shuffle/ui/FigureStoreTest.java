@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 
 class FigureStoreTest {
   private final InMemoryStore store = new InMemoryStore();
@@ -107,7 +108,7 @@ class FigureStoreTest {
         one.remove("e" + i, "idle");
       }
     }
-    RdmaShuffleEvent event = live.takeChanges(0).orElseThrow();
+    RdmaShuffleEvent event = RdmaShuffleEvent.of(live.takeChanges(0).orElseThrow());
     new RdmaHistoryPlugin.ReplayListener(replayed).onOtherEvent(event);
     assertThat(replayed.totals().summary())
         .startsWith("readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=15000")

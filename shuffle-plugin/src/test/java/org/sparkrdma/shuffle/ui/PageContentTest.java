@@ -11,6 +11,7 @@ import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.figures.ApplicationFigures;
 import org.xml.sax.InputSource;
 
 class PageContentTest {

@@ -14,6 +14,7 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.util.JsonProtocol$;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.figures.StageBytes;
 
 class RdmaShuffleEventTest {
   private static final String END =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,12 +21,15 @@ import org.sparkrdma.shuffle.metrics.Figure;
  * the event log. Bounded: the earliest removed executors and the earliest stages are dropped, but
  * in a replay no executor before the event that names its removal. Safe for any thread.
  */
-final class ApplicationFigures {
-  static final int MAX_REMOVED = 2_000;
-  static final int MAX_STAGES = 2_000;
+public final class ApplicationFigures {
+  /** Removed executors that it keeps. */
+  public static final int MAX_REMOVED = 2_000;
+
+  /** Stages that it keeps. */
+  public static final int MAX_STAGES = 2_000;
 
   /** Executors with changes for the next event from which dropped ones are left out. */
-  static final int MAX_CHANGED = 10_000;
+  public static final int MAX_CHANGED = 10_000;
 
   private static final int MAX_NOTES = 10;
   private static final String COMPACTED =
@@ -70,14 +73,14 @@ final class ApplicationFigures {
    *
    * @param posts whether {@link #takeChanges} will be called; else changes are not kept
    */
-  ApplicationFigures(boolean posts) {
+  public ApplicationFigures(boolean posts) {
     this.posts = posts;
     this.dropped = new ApplicationTotals();
     this.later = new ExecutorFigures();
   }
 
   /** Those of the store of a History Server. */
-  ApplicationFigures(Snapshot stored) {
+  public ApplicationFigures(Snapshot stored) {
     posts = false;
     dropped = stored.dropped();
     ended = stored.ended();
@@ -97,7 +100,7 @@ final class ApplicationFigures {
   }
 
   /** Adds a sentence for the top of the page. */
-  synchronized void note(String sentence) {
+  public synchronized void note(String sentence) {
     if (notes.size() < MAX_NOTES && !notes.contains(sentence)) {
       notes.add(sentence);
       if (posts) {
@@ -107,7 +110,7 @@ final class ApplicationFigures {
   }
 
   /** An executor has started. */
-  synchronized void start(String executorId, String host) {
+  public synchronized void start(String executorId, String host) {
     ExecutorFigures executor = executor(executorId);
     executor.setHost(host);
     addChange(executorId, executor);
@@ -120,7 +123,7 @@ final class ApplicationFigures {
   }
 
   /** An executor has reported figures, perhaps with those of stages. */
-  synchronized void report(String executorId, Map<String, Object> reported) {
+  public synchronized void report(String executorId, Map<String, Object> reported) {
     ExecutorFigures executor = executor(executorId);
     Map<String, Object> figures = new HashMap<>(reported);
     executor
@@ -134,7 +137,8 @@ final class ApplicationFigures {
   }
 
   /** A task has ended. */
-  synchronized void addTask(String executorId, int stageId, long remoteBytes, long localBytes) {
+  public synchronized void addTask(
+      String executorId, int stageId, long remoteBytes, long localBytes) {
     if (remoteBytes > 0 || localBytes > 0) {
       ExecutorFigures executor = executor(executorId);
       executor.addRead(remoteBytes, localBytes);
@@ -145,7 +149,7 @@ final class ApplicationFigures {
   }
 
   /** Takes an executor over from an event of a log, which may lack Spark's own events. */
-  synchronized void replay(String executorId, SparkExecutor known) {
+  public synchronized void replay(String executorId, SparkExecutor known) {
     executor(executorId).update(known);
     if (known.removed() != null) {
       remove(executorId, known.removed());
@@ -154,7 +158,7 @@ final class ApplicationFigures {
   }
 
   /** Takes a stage over from an event of a log, which may lack Spark's own events. */
-  synchronized void replay(StageBytes sum) {
+  public synchronized void replay(StageBytes sum) {
     StageBytes known = stage(sum.stageId());
     put(
         sum.withSpark(
@@ -162,7 +166,7 @@ final class ApplicationFigures {
   }
 
   /** The application has ended. */
-  synchronized void end() {
+  public synchronized void end() {
     ended = true;
   }
 
@@ -185,7 +189,7 @@ final class ApplicationFigures {
   }
 
   /** Spark has removed an executor. */
-  synchronized void remove(String executorId, String reason) {
+  public synchronized void remove(String executorId, String reason) {
     ExecutorFigures executor = executor(executorId);
     executor.remove(reason);
     addChange(executorId, executor);
@@ -210,7 +214,7 @@ final class ApplicationFigures {
   }
 
   /** Spark does not know an executor any more, and its event of the removal may be lost. */
-  synchronized void removeLost(String executorId) {
+  public synchronized void removeLost(String executorId) {
     ExecutorFigures executor = executors.get(executorId);
     if (executor != null && !executor.isRemoved()) {
       remove(executorId, "Spark does not know it any more");
@@ -222,7 +226,7 @@ final class ApplicationFigures {
    *
    * @param reporters whether an executor sends reports; of one without RDMA none will come
    */
-  synchronized void awaitReports(Duration limit, Predicate<String> reporters)
+  public synchronized void awaitReports(Duration limit, Predicate<String> reporters)
       throws InterruptedException {
     long deadlineNs = System.nanoTime() + limit.toNanos();
     while (executors.entrySet().stream()
@@ -236,7 +240,7 @@ final class ApplicationFigures {
   }
 
   /** Sums of all executors; in a History Server perhaps later ones than its executors show. */
-  synchronized ApplicationTotals totals() {
+  public synchronized ApplicationTotals totals() {
     ApplicationTotals totals = new ApplicationTotals(dropped);
     executors.values().forEach(totals::add);
     if (totalsMs > 0) {
@@ -246,7 +250,7 @@ final class ApplicationFigures {
   }
 
   /** All that the page shows, but the totals. */
-  synchronized Snapshot snapshot() {
+  public synchronized Snapshot snapshot() {
     Map<String, ExecutorFigures> copies = new LinkedHashMap<>();
     executors.forEach((executorId, executor) -> copies.put(executorId, executor.copy()));
     return new Snapshot(
@@ -261,21 +265,20 @@ final class ApplicationFigures {
   }
 
   /** Whether there is nothing to show. */
-  synchronized boolean isEmpty() {
+  public synchronized boolean isEmpty() {
     return notes.isEmpty() && executors.values().stream().noneMatch(ExecutorFigures::hasReported);
   }
 
-  /** An event with what has changed since the last call; empty without changes. */
-  synchronized Optional<RdmaShuffleEvent> takeChanges(long nowMs) {
+  /** What has changed since the last call; empty without changes. */
+  public synchronized Optional<Changes> takeChanges(long nowMs) {
     if (changes.isEmpty()
         && newNotes.isEmpty()
         && changedExecutors.isEmpty()
         && changedStages.isEmpty()) {
       return Optional.empty();
     }
-    RdmaShuffleEvent event =
-        new RdmaShuffleEvent(
-            RdmaShuffleEvent.SCHEMA,
+    Changes all =
+        new Changes(
             nowMs,
             List.copyOf(newNotes),
             new LinkedHashMap<>(changes),
@@ -286,23 +289,21 @@ final class ApplicationFigures {
     changes.clear();
     changedExecutors.clear();
     changedStages.clear();
-    return Optional.of(event);
+    return Optional.of(all);
   }
 
-  /** An event with the sums, if they have changed since the last one with sums. */
-  synchronized Optional<RdmaShuffleEvent> takeTotals(long nowMs) {
+  /** The sums, if they have changed since the last call. */
+  public synchronized Optional<Changes> takeTotals(long nowMs) {
     Map<String, Object> sums = totals().values();
     if (sums.equals(takenTotals)) {
       return Optional.empty();
     }
     takenTotals = sums;
-    return Optional.of(
-        new RdmaShuffleEvent(
-            RdmaShuffleEvent.SCHEMA, nowMs, List.of(), Map.of(), Map.of(), List.of(), sums));
+    return Optional.of(new Changes(nowMs, List.of(), Map.of(), Map.of(), List.of(), sums));
   }
 
   /** An event of a log was replayed. */
-  synchronized void replay(long timeMs, Map<String, Object> sums) {
+  public synchronized void replay(long timeMs, Map<String, Object> sums) {
     if (sums.isEmpty()) {
       figuresMs = Math.max(figuresMs, timeMs);
     } else {

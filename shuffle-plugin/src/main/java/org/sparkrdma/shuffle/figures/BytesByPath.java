@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 /**
  * Bytes of an application, or of an executor, by the path on which they came.
@@ -9,11 +9,12 @@ package org.sparkrdma.shuffle.ui;
  * @param tcp by TCP
  * @param local from the executor's own disks
  */
-record BytesByPath(long read, long copied, long tcp, long local) {
+public record BytesByPath(long read, long copied, long tcp, long local) {
   /** All 0. */
-  static final BytesByPath NONE = new BytesByPath(0, 0, 0, 0);
+  public static final BytesByPath NONE = new BytesByPath(0, 0, 0, 0);
 
-  BytesByPath plus(BytesByPath other) {
+  /** The sum. */
+  public BytesByPath plus(BytesByPath other) {
     return new BytesByPath(
         read + other.read, copied + other.copied, tcp + other.tcp, local + other.local);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.metrics.Figure;
     fieldVisibility = Visibility.ANY,
     getterVisibility = Visibility.NONE,
     isGetterVisibility = Visibility.NONE)
-final class ApplicationTotals {
+public final class ApplicationTotals {
   private static final double FULL = 0.95;
   private static final int MAX_REASONS = 5;
 
@@ -68,7 +68,7 @@ final class ApplicationTotals {
   }
 
   /** Adds an executor, of one that was removed only what it has done. */
-  void add(ExecutorFigures executor) {
+  public void add(ExecutorFigures executor) {
     bytes = bytes.plus(executor.bytes());
     broadcastBytes += executor.number(Figure.BROADCAST);
     endedBytes += executor.number(Figure.ENDED);
@@ -96,7 +96,7 @@ final class ApplicationTotals {
   }
 
   /** What the page shows, as of one executor, for events between those with all figures. */
-  Map<String, Object> values() {
+  public Map<String, Object> values() {
     Map<Figure, Long> sums = new EnumMap<>(present);
     sums.put(Figure.READ, bytes.read());
     sums.put(Figure.COPIED, bytes.copied());
@@ -150,47 +150,47 @@ final class ApplicationTotals {
   }
 
   /** By path, of all executors. */
-  BytesByPath bytes() {
+  public BytesByPath bytes() {
     return bytes;
   }
 
   /** Bytes by READ that executors had written which have ended. */
-  long endedBytes() {
+  public long endedBytes() {
     return endedBytes;
   }
 
   /** Bytes that TCP brought although reader and peer use RDMA. */
-  long fallbackBytes() {
+  public long fallbackBytes() {
     return fallbackBytes;
   }
 
   /** Blocks that used TCP although the plug-in is on, by the label of the reason. */
-  SortedMap<String, Long> fallbacks() {
+  public SortedMap<String, Long> fallbacks() {
     return fallbacks;
   }
 
   /** Quarantines of peers. */
-  long quarantines() {
+  public long quarantines() {
     return quarantines;
   }
 
   /** The most bytes that one executor has pinned at one time. */
-  long highestPinnedBytes() {
+  public long highestPinnedBytes() {
     return highestPinnedBytes;
   }
 
   /** Running executors whose RDMA is up. */
-  long withRdma() {
+  public long withRdma() {
     return up;
   }
 
   /** Running executors that have reported another state. */
-  long withoutRdma() {
+  public long withoutRdma() {
     return off;
   }
 
   /** Running executors that have pinned at least 95 % of what they may. */
-  long pinnedFull() {
+  public long pinnedFull() {
     return pinnedFull;
   }
 
@@ -198,17 +198,17 @@ final class ApplicationTotals {
    * Figure of the running executors whose RDMA is up: the sum, of a latency the maximum; 0 without
    * any.
    */
-  long present(Figure figure) {
+  public long present(Figure figure) {
     return present.getOrDefault(figure, 0L);
   }
 
   /** Blocks that used TCP although the reading executor and its peer use RDMA. */
-  long fallbackBlocks() {
+  public long fallbackBlocks() {
     return fallbacks.values().stream().mapToLong(Long::longValue).sum() - blocksWithoutRdma();
   }
 
   /** Blocks that used TCP because the reading executor or its peer has no RDMA. */
-  long blocksWithoutRdma() {
+  public long blocksWithoutRdma() {
     return Stream.of(FallbackReason.values())
         .filter(FallbackReason::isWithoutRdma)
         .mapToLong(reason -> fallbacks.getOrDefault(reason.label(), 0L))
@@ -221,7 +221,7 @@ final class ApplicationTotals {
    * bytes that executors had written which have ended, and the first reasons why executors have
    * used no RDMA, with their number.
    */
-  String summary() {
+  public String summary() {
     String ended = endedBytes == 0 ? "" : " endedBytes=" + endedBytes;
     String off = offReasons.isEmpty() ? "" : " executorsWithoutRdma=" + offReasons;
     String others = offOthers == 0 ? "" : " and " + offOthers + " others";

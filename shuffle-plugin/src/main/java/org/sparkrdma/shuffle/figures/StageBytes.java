@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 
@@ -15,7 +15,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
  * @param tcp from other executors by TCP, as executors have reported
  */
 @JsonFormat(shape = JsonFormat.Shape.ARRAY)
-record StageBytes(int stageId, long remote, long local, long read, long copied, long tcp) {
+public record StageBytes(int stageId, long remote, long local, long read, long copied, long tcp) {
   StageBytes withSpark(long remoteBytes, long localBytes) {
     return new StageBytes(stageId, remoteBytes, localBytes, read, copied, tcp);
   }
@@ -27,7 +27,7 @@ record StageBytes(int stageId, long remote, long local, long read, long copied, 
   }
 
   /** With the bytes that only Spark has counted as bytes by TCP. */
-  StageBytes withPlainTcp() {
+  public StageBytes withPlainTcp() {
     return new StageBytes(stageId, remote, local, read, copied, Math.max(tcp, remote - read));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 import java.util.List;
 import java.util.Map;
@@ -18,7 +18,7 @@ import java.util.Map;
  * @param totalsMs likewise of the sums; 0 where they are those of the executors
  * @param later these sums
  */
-record Snapshot(
+public record Snapshot(
     List<String> notes,
     Map<String, ExecutorFigures> executors,
     List<StageBytes> stages,
@@ -28,7 +28,7 @@ record Snapshot(
     long totalsMs,
     ExecutorFigures later) {
   /** A store of another version may lack some of it. */
-  Snapshot {
+  public Snapshot {
     notes = notes == null ? List.of() : notes;
     executors = executors == null ? Map.of() : executors;
     stages = stages == null ? List.of() : stages;

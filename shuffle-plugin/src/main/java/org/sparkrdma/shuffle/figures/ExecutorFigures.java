@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads;
     fieldVisibility = Visibility.ANY,
     getterVisibility = Visibility.NONE,
     isGetterVisibility = Visibility.NONE)
-final class ExecutorFigures {
+public final class ExecutorFigures {
   /** More than this version has; another one may have others. */
   private static final int MAX_VALUES = 100;
 
@@ -88,7 +88,7 @@ final class ExecutorFigures {
   }
 
   /** Its host as Spark names it; empty when Spark has not named it. */
-  String host() {
+  public String host() {
     return host;
   }
 
@@ -99,7 +99,7 @@ final class ExecutorFigures {
   }
 
   /** The facts from Spark's own events so far. */
-  SparkExecutor spark() {
+  public SparkExecutor spark() {
     return new SparkExecutor(host, remote, local, removed);
   }
 
@@ -117,18 +117,18 @@ final class ExecutorFigures {
   }
 
   /** Spark has removed the executor. */
-  void remove(String reason) {
+  public void remove(String reason) {
     // Without most of what it may have of a container's output.
     removed = reason == null ? "" : reason.substring(0, Math.min(1_200, reason.length()));
   }
 
   /** Whether Spark has removed it, or a compacted event log has dropped its start and end. */
-  boolean isRemoved() {
+  public boolean isRemoved() {
     return removed != null || compacted;
   }
 
   /** State of RDMA, Spark's reason for the removal, or that its end is not known. */
-  String state() {
+  public String state() {
     if (isRemoved()) {
       return compacted ? "compacted" : "lost: " + removed;
     }
@@ -136,22 +136,22 @@ final class ExecutorFigures {
   }
 
   /** Whether it runs with RDMA. */
-  boolean isUp() {
+  public boolean isUp() {
     return !isRemoved() && text(Figure.STATE).equals("up");
   }
 
   /** Value of a figure; 0 when it is not reported. */
-  long number(Figure figure) {
+  public long number(Figure figure) {
     return number(figure.label());
   }
 
   /** The same by its label, or by another name. */
-  long number(String name) {
+  public long number(String name) {
     return values.get(name) instanceof Number number ? number.longValue() : 0;
   }
 
   /** Value of a figure; empty when it is not reported. */
-  String text(Figure figure) {
+  public String text(Figure figure) {
     return values.get(figure.label()) instanceof String text ? text : "";
   }
 
@@ -173,7 +173,7 @@ final class ExecutorFigures {
   }
 
   /** Whether only Spark has counted bytes that it received by TCP. */
-  boolean hasPlainBytes() {
+  public boolean hasPlainBytes() {
     return tcpBytes() > number(Figure.TCP);
   }
 
@@ -184,7 +184,7 @@ final class ExecutorFigures {
   }
 
   /** Numbers of blocks that used TCP, by the label of the reason. */
-  Map<String, Long> fallbacks() {
+  public Map<String, Long> fallbacks() {
     Map<String, Long> fallbacks = new TreeMap<>();
     values.forEach(
         (name, value) -> {
@@ -196,7 +196,7 @@ final class ExecutorFigures {
   }
 
   /** Bytes by path. */
-  BytesByPath bytes() {
+  public BytesByPath bytes() {
     return new BytesByPath(number(Figure.READ), number(Figure.COPIED), tcpBytes(), local);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui;
+package org.sparkrdma.shuffle.figures;
 
 /**
  * Facts about an executor from Spark's own events. Does not change.
@@ -9,4 +9,4 @@ package org.sparkrdma.shuffle.ui;
  * @param local bytes that its tasks have read of its own disks
  * @param removed Spark's reason for the removal; null while it runs
  */
-record SparkExecutor(String host, long remote, long local, String removed) {}
+public record SparkExecutor(String host, long remote, long local, String removed) {}
