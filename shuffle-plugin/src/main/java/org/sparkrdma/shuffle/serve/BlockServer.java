@@ -4,13 +4,9 @@ package org.sparkrdma.shuffle.serve;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -50,12 +46,6 @@ public final class BlockServer implements DiskWork.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
   private static final long NS_PER_MS = 1_000_000;
 
-  /** LOCATEs wait so long for memory while none gets some: 64 MiB leave in 55 ms at 10 Gb/s. */
-  private static final long MEMORY_WAIT_NS = Duration.ofMillis(250).toNanos();
-
-  /** Loads take less, but for those of a disk that is slow. */
-  private static final long SLOW_DISK_NS = Duration.ofMillis(50).toNanos();
-
   private static final long MEMORY_CHECK_NS = Duration.ofMillis(20).toNanos();
 
   private final PinnedBudget budget;
@@ -73,23 +63,7 @@ public final class BlockServer implements DiskWork.Listener {
   private final Leases leases;
   private final LoadPlanner planner;
   private final AnswerWriter writer;
-
-  /** LOCATEs that were suspended, until they are answered or dropped. */
-  private final Set<OpenLocate> waiting = new LinkedHashSet<>();
-
-  /** Those of them that wait for memory. */
-  private final Set<OpenLocate> forMemory = new LinkedHashSet<>();
-
-  /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
-  private final AtomicLong lackedBytes = new AtomicLong();
-
-  /** The reader that lacked memory last. */
-  private long lackingReader;
-
-  /** Time at which a LOCATE that had waited for memory got some, if one did. */
-  private long servedNs;
-
-  private boolean hasServed;
+  private final WaitingLocates waiting;
 
   /** No deadline is earlier. */
   private long nextDeadlineNs;
@@ -171,6 +145,7 @@ public final class BlockServer implements DiskWork.Listener {
             waitsForWindows,
             settings.mode() != ServeSettings.Mode.WINDOW,
             this::goOn);
+    this.waiting = new WaitingLocates(server, work, memory, windows, planner, this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
@@ -180,29 +155,9 @@ public final class BlockServer implements DiskWork.Listener {
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
           device.info().name());
     }
-    budget.onShortage(this::onShortage);
+    budget.onShortage(waiting::onShortage);
     if (registers && !waitsForWindows && price == null) {
-      measurePrices(excluded, access);
-    }
-  }
-
-  /** Begins to measure what windows cost; until then blocks are copied. */
-  private void measurePrices(List<Path> excluded, Set<AccessFlag> access) {
-    List<Path> directories = server.outputs().directories();
-    for (int i = 0; i < directories.size(); i++) {
-      Path directory = directories.get(i);
-      int disk = i;
-      if (!excluded.contains(directory)) {
-        work.measure(
-            disk,
-            () -> {
-              WindowPrice price = FileProbe.measure(server.device(), directory, access);
-              if (price != null) {
-                LOG.info("Windows of files in {}: {}", directory, price);
-                agent.accept(() -> windows.setPrice(disk, price));
-              }
-            });
-      }
+      windows.measurePrices();
     }
   }
 
@@ -271,7 +226,7 @@ public final class BlockServer implements DiskWork.Listener {
         }
       }
       if (request.leaseCount() > 0) {
-        serveForMemory(nowNs);
+        waiting.serveMemory(nowNs);
       }
       return true;
     } catch (MalformedMessageException e) {
@@ -321,7 +276,7 @@ public final class BlockServer implements DiskWork.Listener {
     planner.submit();
     if (locate.is(OpenLocate.State.ENDED)) {
       load.releaseUnheld();
-      serveForMemory(nowNs);
+      waiting.serveMemory(nowNs);
     }
     goOn(locate);
   }
@@ -351,7 +306,7 @@ public final class BlockServer implements DiskWork.Listener {
       case NO_MEMORY -> {
         locate.lackMemory();
         if (memory.isExhausted()) {
-          onShortage(BlockLoad.MAX_BYTES);
+          waiting.onShortage(BlockLoad.MAX_BYTES);
         }
       }
       case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
@@ -391,7 +346,7 @@ public final class BlockServer implements DiskWork.Listener {
 
   @Override
   public void onClosed() {
-    serveForMemory(nanoClock.getAsLong());
+    waiting.serveMemory(nanoClock.getAsLong());
   }
 
   /** A LOCATE that loads nothing any more is answered, or waits for memory. */
@@ -400,55 +355,15 @@ public final class BlockServer implements DiskWork.Listener {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    if (locate.hasResults() && locate.waitsSinceNs() != 0) {
-      hasServed = true;
-      servedNs = nowNs;
+    if (locate.hasResults()) {
+      waiting.onResults(locate, nowNs);
     }
-    boolean mayWait = locate.waitsSinceNs() == 0 || nowNs - memoryDeadlineNs(locate) < 0;
-    if (locate.hasResults() || !locate.lacksMemory() || !mayWait) {
+    if (locate.hasResults() || !locate.lacksMemory() || !waiting.mayWait(locate, nowNs)) {
       locate.resume();
       return;
     }
-    if (locate.waitsSinceNs() == 0) {
-      counters.increment(Counter.SERVE_WAITS);
-    }
-    locate.waitForMemory(nowNs);
-    forMemory.add(locate);
-    if (planner.lacksMemory()) {
-      planner.onShortage(nowNs);
-      lackingReader = locate.reader();
-    }
+    waiting.waitForMemory(locate, nowNs);
     wakeAt(nowNs + MEMORY_CHECK_NS);
-  }
-
-  private long memoryDeadlineNs(OpenLocate locate) {
-    boolean moved = hasServed && servedNs - locate.waitsSinceNs() > 0;
-    return (moved ? servedNs : locate.waitsSinceNs()) + MEMORY_WAIT_NS;
-  }
-
-  /** Memory may have become free: LOCATEs that wait for it load again, the poorest reader first. */
-  private void serveForMemory(long nowNs) {
-    if (!forMemory.isEmpty() && memory.isExhausted() && windows.idleBytes() > 0) {
-      // They were in use when memory was wanted.
-      onShortage(BlockLoad.MAX_BYTES);
-    }
-    // One for each chunk that is free: more would only find it taken.
-    for (int left = planner.mostToLoad(forMemory.size()); left > 0; left--) {
-      OpenLocate next = null;
-      for (OpenLocate one : forMemory) {
-        if (planner.couldLoad(one)
-            && (next == null || one.share().bytes() < next.share().bytes())) {
-          next = one;
-        }
-      }
-      if (next == null) {
-        return;
-      }
-      forMemory.remove(next);
-      next.retry();
-      planner.loadAll(next, nowNs);
-      goOn(next);
-    }
   }
 
   /**
@@ -462,7 +377,7 @@ public final class BlockServer implements DiskWork.Listener {
     if (!own) {
       counters.increment(Counter.PROTOCOL_ERRORS);
     }
-    serveForMemory(nowNs);
+    waiting.serveMemory(nowNs);
     return own;
   }
 
@@ -480,7 +395,7 @@ public final class BlockServer implements DiskWork.Listener {
    * @param reader its identity
    */
   public boolean holdsWhatOthersLack(long connection, long reader, long nowNs) {
-    return planner.isShort(nowNs) && lackingReader != reader && leases.holdsMemory(connection);
+    return waiting.isLackedByOthers(reader, nowNs) && leases.holdsMemory(connection);
   }
 
   /**
@@ -489,18 +404,9 @@ public final class BlockServer implements DiskWork.Listener {
    */
   public void onConnectionGone(long connection) {
     long nowNs = nanoClock.getAsLong();
-    Iterator<OpenLocate> all = waiting.iterator();
-    while (all.hasNext()) {
-      OpenLocate locate = all.next();
-      if (locate.connection() == connection) {
-        all.remove();
-        forMemory.remove(locate);
-        locate.drop(nowNs);
-        counters.increment(Counter.LOCATES_DROPPED);
-      }
-    }
+    waiting.drop(connection, nowNs);
     leases.onConnectionGone(connection, nowNs);
-    serveForMemory(nowNs);
+    waiting.serveMemory(nowNs);
   }
 
   /**
@@ -510,27 +416,6 @@ public final class BlockServer implements DiskWork.Listener {
    */
   public void unregisterShuffle(int shuffleId) {
     agent.accept(() -> outputs.unregister(shuffleId));
-  }
-
-  /** Others lack pinned memory, perhaps thousands of times a second. Any thread. */
-  private void onShortage(long lengthBytes) {
-    if (lackedBytes.getAndAccumulate(lengthBytes, Math::max) == 0) {
-      agent.accept(this::makeRoom);
-    }
-  }
-
-  /** Closes memory that nothing uses: windows first, then that of copies. */
-  private void makeRoom() {
-    long neededBytes = lackedBytes.getAndSet(0);
-    boolean refused = budget.takeRefusal();
-    long lackedNow = neededBytes;
-    if (!refused) {
-      // The device may have no room, whatever the budget could grant.
-      lackedNow -= work.closingBytes() + (memory.isExhausted() ? 0 : budget.availableBytes());
-    }
-    if (lackedNow > 0 && windows.evict(lackedNow) < lackedNow && memory.unusedBytes() > 0) {
-      work.deregister(() -> memory.closeUnused(neededBytes));
-    }
   }
 
   /**
@@ -544,56 +429,20 @@ public final class BlockServer implements DiskWork.Listener {
       return 0;
     }
     nextDeadlineNs = nowNs + idleNs;
-    int answered = answerOverdue(nowNs);
-    if (!forMemory.isEmpty()) {
+    int answered = waiting.resumeOverdue(nowNs);
+    if (waiting.lackMemory()) {
       // Nothing tells that receive memory has returned some.
-      serveForMemory(nowNs);
-      answerSlow(nowNs);
+      waiting.serveMemory(nowNs);
+      waiting.resumeSlow(nowNs);
       wakeAt(nowNs + MEMORY_CHECK_NS);
     }
+    wakeAt(waiting.nextDeadlineNs(nextDeadlineNs));
     leases.expire(nowNs);
     windows.returnIdleSince(nowNs - idleNs);
     wakeAt(windows.oldestIdleNs(nowNs) + idleNs);
     trimCopies(nowNs);
     wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
     return answered;
-  }
-
-  /** Others lack memory: what is ready does not wait for a disk that is slow. */
-  private void answerSlow(long nowNs) {
-    for (OpenLocate locate : waiting.toArray(OpenLocate[]::new)) {
-      if (locate.is(OpenLocate.State.LOADING)
-          && locate.hasResults()
-          && nowNs - locate.arrivedNs() > SLOW_DISK_NS) {
-        locate.resume();
-      }
-    }
-  }
-
-  private int answerOverdue(long nowNs) {
-    List<OpenLocate> overdue = new ArrayList<>();
-    for (OpenLocate locate : waiting) {
-      boolean lacks = locate.is(OpenLocate.State.NO_MEMORY);
-      if (!lacks && !locate.is(OpenLocate.State.LOADING)) {
-        continue;
-      }
-      long untilNs = locate.deadlineNs();
-      if (lacks && memoryDeadlineNs(locate) - untilNs < 0) {
-        untilNs = memoryDeadlineNs(locate);
-      }
-      if (nowNs - untilNs >= 0) {
-        overdue.add(locate);
-      } else {
-        wakeAt(untilNs);
-      }
-    }
-    for (OpenLocate locate : overdue) {
-      if (waiting.contains(locate) && !locate.is(OpenLocate.State.RESUMED)) {
-        forMemory.remove(locate);
-        locate.resume();
-      }
-    }
-    return overdue.size();
   }
 
   /** Deregisters memory of copies that nobody has used for an idle time. */
@@ -642,11 +491,7 @@ public final class BlockServer implements DiskWork.Listener {
     work.closeAtOnce();
     drain.run();
     long nowNs = nanoClock.getAsLong();
-    for (OpenLocate locate : waiting) {
-      locate.drop(nowNs);
-    }
-    waiting.clear();
-    forMemory.clear();
+    waiting.dropAll(nowNs);
     leases.close(nowNs);
     outputs.close();
     memory.close();

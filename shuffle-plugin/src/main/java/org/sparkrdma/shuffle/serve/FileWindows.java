@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
@@ -53,6 +54,7 @@ final class FileWindows {
   private final OpenDevice device;
   private final CopyMemory copies;
   private final DiskWork work;
+  private final Consumer<Runnable> agent;
   private final ShuffleCounters counters;
   private final LoadListener listener;
 
@@ -100,10 +102,31 @@ final class FileWindows {
     this.device = server.device();
     this.copies = copies;
     this.work = work;
+    this.agent = server.agent();
     this.counters = server.counters();
     this.listener = listener;
     this.prices = prices;
     this.offersFromNs = nowNs();
+  }
+
+  /** Begins to measure what windows cost; until then blocks are copied. */
+  void measurePrices() {
+    List<Path> directories = outputs.directories();
+    for (int i = 0; i < directories.size(); i++) {
+      Path directory = directories.get(i);
+      int disk = i;
+      if (!excluded.contains(directory)) {
+        work.measure(
+            disk,
+            () -> {
+              WindowPrice price = FileProbe.measure(device, directory, access);
+              if (price != null) {
+                LOG.info("Windows of files in {}: {}", directory, price);
+                agent.accept(() -> prices[disk] = price);
+              }
+            });
+      }
+    }
   }
 
   long nowNs() {
@@ -397,11 +420,6 @@ final class FileWindows {
     if (price != null) {
       price.onDeregistered(window.lengthBytes(), window.closeNs());
     }
-  }
-
-  /** The price of a directory is measured. */
-  void setPrice(int disk, WindowPrice price) {
-    prices[disk] = price;
   }
 
   /** A disk thread has copied bytes. */
