@@ -128,7 +128,7 @@ class ArchitectureTest {
             "WrongChecksum.KILL_CHECK_MS",
             "WrongChecksum.OOM_PAUSE_MS",
             // Of the end.
-            "RdmaTransport.STOP_LIMIT");
+            "TransportBuilder.STOP_LIMIT");
     List<String> found =
         CLASSES.stream()
             .filter(type -> type.getPackageName().matches(".*[.]shuffle[.](fetch|transport)"))

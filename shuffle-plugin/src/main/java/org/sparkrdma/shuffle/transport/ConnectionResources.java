@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.OwnerThread;
 
 /**
- * Objects shared by the classes of the agent; all owned by {@link RdmaTransport}.
+ * Objects shared by the classes of the agent; all owned by {@link TransportBuilder}.
  *
  * @param self this executor
  * @param waits of all that this executor's tasks wait for

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -17,14 +16,12 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 /**
  * The executors that this one reads from, with the connection to each, which {@link
  * ConnectAttempts} makes. {@link #fetch} finds the connection of a request, and leaves blocks to
- * TCP for whose {@link Peer} nothing may wait, or which is incompatible. Confined to the agent, but
- * for {@link #connectionForTasks}.
+ * TCP for whose {@link Peer} nothing may wait, or which is incompatible. Confined to the agent.
  */
 final class ReadPeers {
   private final ConnectionResources context;
   private final Map<Long, Peer> peers = new HashMap<>();
-  private final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
-
+  private final Map<Long, ReadConnection> established;
   private final ConnectAttempts attempts;
   private final WaitBudget waits;
   private final WaitBudget firstConnections;
@@ -33,9 +30,16 @@ final class ReadPeers {
   /** Time of waits in vain that no counter has yet. */
   private long vainNs;
 
+  /**
+   * @param established has the connections by incarnation; tasks read it
+   */
   ReadPeers(
-      ConnectionResources context, ConnectionManager manager, List<NetworkAddress> addresses) {
+      ConnectionResources context,
+      ConnectionManager manager,
+      List<NetworkAddress> addresses,
+      Map<Long, ReadConnection> established) {
     this.context = context;
+    this.established = established;
     this.attempts = new ConnectAttempts(context, this, manager, addresses);
     this.waits = WaitBudget.ofPeers(context.waits());
     this.firstConnections = WaitBudget.ofFirstConnections(context.waits());
@@ -43,15 +47,6 @@ final class ReadPeers {
 
   ConnectAttempts attempts() {
     return attempts;
-  }
-
-  /**
-   * The established connection to an executor, on which a task may post; null without, or where
-   * nothing may wait for it. Safe for any thread.
-   */
-  ReadConnection connectionForTasks(long incarnation) {
-    ReadConnection of = context.fitness().tasksPost() ? established.get(incarnation) : null;
-    return of == null || of.limitNs() == 0 || of.wantsProbe() ? null : of;
   }
 
   /** Fetches the blocks of a request from an index on. */

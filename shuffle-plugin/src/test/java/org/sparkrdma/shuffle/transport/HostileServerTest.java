@@ -61,8 +61,8 @@ class HostileServerTest extends TransportFixture {
   /** Lets time pass for the reader, whose agent has read its clock again when this returns. */
   private void pass(Duration time) {
     passedNs.addAndGet(time.toNanos());
-    long turns = reader.transport().agent().turns();
-    while (reader.transport().agent().turns() < turns + 2) {
+    long turns = reader.transport().built().agent.turns();
+    while (reader.transport().built().agent.turns() < turns + 2) {
       Thread.onSpinWait();
     }
   }

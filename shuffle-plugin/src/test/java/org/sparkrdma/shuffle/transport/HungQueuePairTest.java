@@ -71,9 +71,9 @@ class HungQueuePairTest extends ScriptedExecutors {
 
   /** The agent itself does not hang. */
   private void awaitTurn() {
-    long turns = reader.transport().agent().turns();
-    reader.transport().commands().execute(() -> {});
-    while (reader.transport().agent().turns() == turns) {
+    long turns = reader.transport().built().agent.turns();
+    reader.transport().built().commands.execute(() -> {});
+    while (reader.transport().built().agent.turns() == turns) {
       Thread.onSpinWait();
     }
   }

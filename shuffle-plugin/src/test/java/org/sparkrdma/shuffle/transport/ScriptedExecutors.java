@@ -111,7 +111,7 @@ abstract class ScriptedExecutors {
       double lowest = Double.MAX_VALUE;
       // An attempt of a connection may outlast its blocks.
       for (int i = 0; i < MEASUREMENTS && lowest >= MAX_ITERATIONS_PER_SECOND; i++) {
-        lowest = Math.min(lowest, iterationsPerSecond(executor.transport().agent()));
+        lowest = Math.min(lowest, iterationsPerSecond(executor.transport().built().agent));
       }
       assertThat(lowest)
           .as("iterations of the agent of executor %s in a second", executor.endpoint())

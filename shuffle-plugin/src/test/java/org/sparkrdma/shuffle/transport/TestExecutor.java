@@ -310,7 +310,10 @@ final class TestExecutor implements AutoCloseable {
   /** Connections of both directions that are not destroyed. */
   int connections() throws ExecutionException, InterruptedException {
     CompletableFuture<Integer> result = new CompletableFuture<>();
-    transport.commands().execute(() -> result.complete(transport.context().connections().count()));
+    transport
+        .built()
+        .commands
+        .execute(() -> result.complete(transport.context().connections().count()));
     return result.get();
   }
 

@@ -133,7 +133,7 @@ final class VirtualExecutor implements AutoCloseable {
       throw new IllegalStateException(e);
     }
     transport =
-        RdmaTransport.open(
+        TransportBuilder.open(
             all.transport(),
             all.serve(),
             new TransportEnvironment(
@@ -204,7 +204,7 @@ final class VirtualExecutor implements AutoCloseable {
     if (paused || closed) {
       return;
     }
-    int work = transport.agent().doWork() + (hungDisk ? 0 : server.workOnDisk());
+    int work = transport.built().agent.doWork() + (hungDisk ? 0 : server.workOnDisk());
     createQueuePairs();
     workDone += work;
     if (work > 0) {
@@ -226,7 +226,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** The thread of queue pairs, on which one creation follows the other. */
   private void createQueuePairs() {
-    Runnable next = transport.queuePairs().poll();
+    Runnable next = transport.built().queuePairs.poll();
     while (next != null) {
       Runnable creation = next;
       long lengthNs = fabric.queuePairNs(this);
@@ -235,7 +235,7 @@ final class VirtualExecutor implements AutoCloseable {
       if (!hungCreation) {
         fabric.at(creatingUntilNs, () -> create(creation));
       }
-      next = transport.queuePairs().poll();
+      next = transport.built().queuePairs.poll();
     }
   }
 
@@ -406,7 +406,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Bytes pinned for messages and rings: all but receive memory and files. */
   private long linkBytes() {
-    return budget.pinnedBytes() - transport.receiveBytes() - device.fileBytes();
+    return budget.pinnedBytes() - transport.built().receiveBytes() - device.fileBytes();
   }
 
   /** Most bytes that were pinned for messages and rings at a time. */
