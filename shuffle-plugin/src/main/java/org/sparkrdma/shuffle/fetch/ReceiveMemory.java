@@ -32,6 +32,7 @@ public final class ReceiveMemory {
   private static final int LAST_PART = 4;
 
   private final RegisteredPool pool;
+  private final long limitBytes;
   private final ShuffleCounters counters;
   private final WaitBudget waits;
   private final long patientNs;
@@ -103,6 +104,7 @@ public final class ReceiveMemory {
   public ReceiveMemory(
       RegisteredPool pool, ShuffleCounters counters, WaitBudget reader, long patientNs) {
     this.pool = pool;
+    this.limitBytes = pool.limitBytes();
     this.counters = counters;
     this.waits = WaitBudget.ofMemory(reader);
     this.patientNs = patientNs;
@@ -110,12 +112,12 @@ public final class ReceiveMemory {
 
   /** Whether a block of this length can ever be received. */
   public boolean canFit(long lengthBytes) {
-    return lengthBytes <= pool.limitBytes();
+    return lengthBytes <= limitBytes;
   }
 
   /** The most that blocks of one connection hold which are not delivered, but for a single one. */
   public long shareBytes() {
-    return pool.limitBytes() / 2;
+    return limitBytes / 2;
   }
 
   /**
@@ -145,14 +147,18 @@ public final class ReceiveMemory {
   }
 
   private boolean hasRoom(Waiter waiter) {
-    long freeBytes = openRoom() + pool.availableBytes() - waiter.blockBytes();
-    return freeBytes >= 0 && (freeBytes >= reservedBytes(waiter) || isUnused());
+    long reservedBytes = reservedBytes(waiter);
+    long freeBytes = openRoom() - waiter.blockBytes();
+    if (freeBytes < reservedBytes) {
+      freeBytes += pool.availableBytes();
+    }
+    return freeBytes >= 0 && (freeBytes >= reservedBytes || isUnused());
   }
 
   private long reservedBytes(Waiter waiter) {
     ReadingTask reader = waiter.reader();
     boolean last = !knowsReaders || (reader.isKnown() && reader.isHungry());
-    return last ? 0 : pool.limitBytes() / LAST_PART;
+    return last ? 0 : limitBytes / LAST_PART;
   }
 
   private boolean isUnused() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.Optional;
+import java.util.ArrayDeque;
 import java.util.Set;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.RegisteredChunk;
@@ -12,11 +12,17 @@ import org.sparkrdma.verbs.AccessFlag;
 /**
  * The buffers of messages of an executor, all of one length. A connection takes its own when it is
  * made, all or none, and keeps them to its end; answers of servers take one each until they are
- * sent. Confined to the agent; closed after it has ended.
+ * sent, and leave it to the next one. Confined to the agent; closed after it has ended.
  */
 final class MessageBuffers implements AutoCloseable {
   private final RegisteredPool pool;
   private int answers;
+
+  /** Buffers of answers that were sent, the last one on top. */
+  private final ArrayDeque<RegisteredChunk> kept = new ArrayDeque<>();
+
+  /** The smallest number of these since the last {@link #trim}. */
+  private int leastKept;
 
   MessageBuffers(OpenDevice device, MemoryShares shares) {
     pool =
@@ -36,16 +42,21 @@ final class MessageBuffers implements AutoCloseable {
   RegisteredChunk[] tryTake(int count) {
     RegisteredChunk[] buffers = new RegisteredChunk[count];
     for (int i = 0; i < count; i++) {
-      Optional<RegisteredChunk> taken = pool.tryTake();
-      if (taken.isEmpty()) {
+      buffers[i] = tryTake();
+      if (buffers[i] == null) {
         for (int j = 0; j < i; j++) {
           buffers[j].release();
         }
         return null;
       }
-      buffers[i] = taken.get();
     }
     return buffers;
+  }
+
+  private RegisteredChunk tryTake() {
+    RegisteredChunk last = kept.pollLast();
+    leastKept = Math.min(leastKept, kept.size());
+    return last == null ? pool.tryTake().orElse(null) : last;
   }
 
   /** Takes the buffer of an answer; null when there is none now. */
@@ -53,7 +64,7 @@ final class MessageBuffers implements AutoCloseable {
     if (answers == MemoryShares.MAX_ANSWERS) {
       return null;
     }
-    RegisteredChunk taken = pool.tryTake().orElse(null);
+    RegisteredChunk taken = tryTake();
     answers += taken == null ? 0 : 1;
     return taken;
   }
@@ -61,16 +72,25 @@ final class MessageBuffers implements AutoCloseable {
   /** Returns the buffer of an answer. */
   void releaseAnswer(RegisteredChunk buffer) {
     answers--;
-    buffer.release();
+    kept.add(buffer);
   }
 
   /** Deregisters buffers that were unused since the last call. */
   void trim() {
+    release(leastKept);
+    leastKept = kept.size();
     pool.trimUnused();
+  }
+
+  private void release(int count) {
+    for (int i = 0; i < count; i++) {
+      kept.remove().release();
+    }
   }
 
   @Override
   public void close() {
+    release(kept.size());
     pool.close();
   }
 }
