@@ -54,7 +54,6 @@ public final class BlockServer implements DiskWork.Listener {
   private final LongSupplier nanoClock;
   private final long idleNs;
   private final long leaseNs;
-  private final ServerParameters server;
   private final DiskWork.Workers workers;
   private final DiskWork work;
   private final CopyMemory memory;
@@ -94,7 +93,6 @@ public final class BlockServer implements DiskWork.Listener {
     ServeSettings settings = server.settings();
     MapOutputs source = server.outputs();
     Device device = server.device().device();
-    this.server = server;
     this.budget = server.device().budget();
     this.counters = server.counters();
     this.agent = server.agent();
