@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.device;
 
-import java.util.EnumSet;
 import java.util.Set;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.AccessFlag;
@@ -80,14 +79,8 @@ public record DeviceFitness(DeviceInfo device) {
 
   /** Access of the memory that READs write. */
   public Set<AccessFlag> sinkAccess(boolean relaxedOrdering) {
-    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-    if (device.transport() == TransportType.IWARP) {
-      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
-      access.add(AccessFlag.REMOTE_WRITE);
-    }
-    if (relaxedOrdering) {
-      access.add(AccessFlag.RELAXED_ORDERING);
-    }
-    return access;
+    return relaxedOrdering
+        ? Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING)
+        : Set.of(AccessFlag.LOCAL_WRITE);
   }
 }
