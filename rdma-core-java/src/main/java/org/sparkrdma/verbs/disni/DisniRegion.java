@@ -18,12 +18,13 @@ final class DisniRegion extends EngineRegion {
    * @param memory null for a file
    */
   DisniRegion(DisniProtectionDomain domain, EngineMemory memory, IbvMr mr, Set<AccessFlag> access) {
-    super(domain, memory, RemoteRegion.ofKey32(mr.getAddr(), mr.getLength(), mr.getRkey()), access);
+    super(
+        domain,
+        memory,
+        RemoteRegion.ofKey32(mr.getAddr(), mr.getLength(), mr.getRkey()),
+        mr.getLkey(),
+        access);
     this.mr = mr;
-  }
-
-  int localKey() {
-    return mr.getLkey();
   }
 
   @Override

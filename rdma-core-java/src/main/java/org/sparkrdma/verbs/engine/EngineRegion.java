@@ -13,19 +13,23 @@ public abstract class EngineRegion extends EngineObject implements MemoryRegion 
   private final RemoteRegion remote;
   private final Set<AccessFlag> access;
   private final boolean locallyWritable;
+  private final int localKey;
 
   /**
    * @param memory retained by the domain for this region; null over a file
+   * @param localKey of the region in work requests; 0 where the engine has none
    */
   protected EngineRegion(
       EngineProtectionDomain domain,
       EngineMemory memory,
       RemoteRegion remote,
+      int localKey,
       Set<AccessFlag> access) {
     super(domain.device(), "memory region");
     this.domain = domain;
     this.memory = memory;
     this.remote = remote;
+    this.localKey = localKey;
     this.access = Set.copyOf(access);
     locallyWritable = access.contains(AccessFlag.LOCAL_WRITE);
     domain.retain();
@@ -53,6 +57,11 @@ public abstract class EngineRegion extends EngineObject implements MemoryRegion 
 
   final EngineProtectionDomain domain() {
     return domain;
+  }
+
+  /** Names it in work requests of this process. */
+  public final int localKey() {
+    return localKey;
   }
 
   /** Whether the device may write to it for this process: READs and receives. */

@@ -2,20 +2,21 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.EngineQueuePair;
-import org.sparkrdma.verbs.engine.RegionAccess;
+import org.sparkrdma.verbs.engine.EngineRegion;
+import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
@@ -29,18 +30,11 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
  * the memory that posting uses.
  */
 final class IbverbsQueuePair extends EngineQueuePair {
-  private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
-
-  /**
-   * Time after which a peer repeats a READ that met a page fault: 0.64 ms, as min_rnr_timer of
-   * ibv_modify_qp(3) encodes it. The connection manager leaves 0, which is 655 ms.
-   */
-  private static final int PAGE_FAULT_TIMER = 12;
-
   private final IbverbsDevice device;
   private final long qp;
   private final long postSendFunction;
   private final long postReceiveFunction;
+  private final QueuePairAccess access;
   private final NativeArena arena = new NativeArena();
   private final WorkArray sendArray;
   private final WorkArray receiveArray;
@@ -56,6 +50,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
     super(domain, connection, Native.getInt(qp + IbvQp.QP_NUM), settings);
     this.device = device;
     this.qp = qp;
+    access = new QueuePairAccess(device, qp);
     remoteAccess = settings.remoteAccess();
     postSendFunction = Native.getLong(device.context() + IbvContext.OPS_POST_SEND);
     postReceiveFunction = Native.getLong(device.context() + IbvContext.OPS_POST_RECV);
@@ -123,24 +118,10 @@ final class IbverbsQueuePair extends EngineQueuePair {
 
   // Any thread.
 
-  /**
-   * Makes the device flush its work; the queue pair may be in the error state already. A device
-   * that refuses may still use the memory of the work, which stays until the queue pair is
-   * destroyed.
-   */
+  /** Ends its work, see {@link QueuePairAccess#breakOnDevice}. */
   void breakOnDevice() {
-    try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpAttr.SIZE);
-      Native.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
-      int rc = modify(attributes, VerbsLibrary.ATTR_STATE);
-      if (rc != 0) {
-        LOG.warn(
-            "Device does not end a broken queue pair; its work stays until it is destroyed:"
-                + " queuePair={} reason={}",
-            number(),
-            Libraries.failure("ibv_modify_qp", rc, "state=ERR").getMessage());
-        setKeepsWork(true);
-      }
+    if (!access.breakOnDevice(number())) {
+      setKeepsWork(true);
     }
   }
 
@@ -148,99 +129,17 @@ final class IbverbsQueuePair extends EngineQueuePair {
   @Override
   protected synchronized void markReady() throws VerbsException {
     if (state() == QueuePairState.INIT) {
-      modifyAccess(remoteAccess);
+      access.change(remoteAccess);
       setReady();
     }
   }
 
   @Override
-  protected synchronized void changeRemoteAccess(Set<AccessFlag> access) throws VerbsException {
-    remoteAccess = Set.copyOf(access);
+  protected synchronized void changeRemoteAccess(Set<AccessFlag> changed) throws VerbsException {
+    remoteAccess = Set.copyOf(changed);
     if (state() == QueuePairState.READY_TO_SEND) {
-      modifyAccess(remoteAccess);
+      access.change(remoteAccess);
     }
-  }
-
-  private void modifyAccess(Set<AccessFlag> access) throws VerbsException {
-    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
-      return;
-    }
-    try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpAttr.SIZE);
-      Native.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, RegionAccess.bits(access));
-      int rc = -1;
-      if (device.info().can(Capability.ON_DEMAND_PAGING)) {
-        Native.putByte(attributes + IbvQpAttr.MIN_RNR_TIMER, PAGE_FAULT_TIMER);
-        rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS | VerbsLibrary.ATTR_MIN_RNR_TIMER);
-      }
-      // Without the timer on a device that refuses it.
-      if (rc != 0) {
-        rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS);
-      }
-      if (rc != 0) {
-        VerbsException failure = Libraries.failure("ibv_modify_qp", rc, "access=" + access);
-        if ((rc == Libc.EINVAL || rc == Libc.EOPNOTSUPP) && isReadyOnDevice()) {
-          device.onAccessRefused(failure);
-        }
-        throw failure;
-      }
-    }
-    checkAccessRemoved(access);
-  }
-
-  /**
-   * Once for each device, because a driver that is not in {@link
-   * org.sparkrdma.verbs.engine.KernelDriver} may ignore the call, too: a device that reports access
-   * that was not given counts as one that refuses.
-   */
-  private void checkAccessRemoved(Set<AccessFlag> access) throws VerbsException {
-    if (device.isAccessRefused()) {
-      throw accessKept("access=" + access);
-    }
-    if (!device.tryUseAccessCheck()) {
-      return;
-    }
-    try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpAttr.SIZE);
-      int rc = query(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS, one);
-      if (rc != 0) {
-        if (!Libc.isUnsupported(rc)) {
-          // A failure of the moment; the next change is checked.
-          device.repeatAccessCheck();
-        }
-        return;
-      }
-      int kept =
-          Native.getInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS)
-              & RegionAccess.remoteBitsWithout(access);
-      if (kept != 0) {
-        VerbsException failure = accessKept("access=" + access + " keptBits=" + kept);
-        device.onAccessRefused(failure);
-        throw failure;
-      }
-    }
-  }
-
-  private static VerbsException accessKept(String details) {
-    return new VerbsException("ibv_modify_qp", "ibv_modify_qp has no effect: " + details);
-  }
-
-  private int query(long attributes, int mask, NativeArena arena) {
-    long initial = arena.allocate(IbvQpInitAttr.SIZE);
-    return device.libraries().verbs().queryQp(qp, attributes, mask, initial);
-  }
-
-  /** Otherwise the connection has ended, after which any driver refuses to change the access. */
-  private boolean isReadyOnDevice() {
-    try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpAttr.SIZE);
-      return query(attributes, VerbsLibrary.ATTR_STATE, one) == 0
-          && Native.getInt(attributes + IbvQpAttr.QP_STATE) == VerbsLibrary.QP_STATE_RTS;
-    }
-  }
-
-  private int modify(long attributes, int mask) {
-    return device.libraries().verbs().modifyQp(qp, attributes, mask);
   }
 
   @Override
@@ -251,5 +150,152 @@ final class IbverbsQueuePair extends EngineQueuePair {
   @Override
   protected void free() {
     arena.close();
+  }
+
+  /**
+   * Work requests as linked C structs with their scatter/gather elements, reused for each post. One
+   * thread at a time posts: that of sends with the lock of {@link EngineQueuePair}, that of
+   * receives as the queue pair's owner. The arena frees its memory.
+   */
+  static final class WorkArray {
+    private static final int READ = 4;
+
+    private final boolean sends;
+    private final int size;
+    private final long requests;
+    private final long elements;
+    private final int maxSge;
+    private final KernelDriver driver;
+    private final int fence;
+    private final long bad;
+
+    private WorkArray(
+        NativeArena arena, boolean sends, int count, int maxSge, KernelDriver driver) {
+      this.sends = sends;
+      this.maxSge = maxSge;
+      this.driver = driver;
+      fence =
+          driver.has(KernelDriver.Quirk.COMPLETES_SENDS_BEFORE_READS) ? VerbsLibrary.SEND_FENCE : 0;
+      size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
+      requests = arena.allocate((long) count * size);
+      elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
+      bad = arena.allocate(Long.BYTES);
+      for (int i = 0; i < count; i++) {
+        Native.putLong(request(i) + (sends ? IbvSendWr.SG_LIST : IbvRecvWr.SG_LIST), element(i, 0));
+      }
+    }
+
+    static WorkArray ofSends(NativeArena arena, int count, int maxSge, KernelDriver driver) {
+      return new WorkArray(arena, true, count, maxSge, driver);
+    }
+
+    static WorkArray ofReceives(NativeArena arena, int count, int maxSge, KernelDriver driver) {
+      return new WorkArray(arena, false, count, maxSge, driver);
+    }
+
+    private long request(int i) {
+      return requests + (long) i * size;
+    }
+
+    private long element(int i, int j) {
+      return elements + ((long) i * maxSge + j) * IbvSge.SIZE;
+    }
+
+    /** Address of the first work request. */
+    long first() {
+      return requests;
+    }
+
+    /** Address at which the device stores the request that it refused. */
+    long bad() {
+      return bad;
+    }
+
+    /**
+     * Index of the request that the device refused.
+     *
+     * @param count of the requests: the result when it has taken all of them and failed then, as
+     *     rxe_post_send in rdma-core's providers/rxe/rxe.c does when its doorbell fails
+     */
+    int badIndex(int count) {
+      long at = Native.getLong(bad);
+      return at == 0 ? count : (int) ((at - requests) / size);
+    }
+
+    void write(int i, WorkRequest request, long number) {
+      long at = request(i);
+      Native.putLong(at + IbvSendWr.WR_ID, number);
+      int count = request.elementCount();
+      if (count == 1) {
+        // Outside the loop, which costs more than the element: nearly all requests have one.
+        writeElement(element(i, 0), request, 0);
+      } else if (count == 0) {
+        // Some drivers use the first element whatever the count is, and it has that of an earlier
+        // request: irdma_uk_rdma_read in rdma-core's providers/irdma/uk.c, erdma_push_one_sqe in
+        // providers/erdma/erdma_verbs.c.
+        clearElement(element(i, 0));
+        count = driver.elementCount(request);
+      } else {
+        writeElements(i, request, count);
+      }
+      if (sends) {
+        writeSend(at, request, count);
+      } else {
+        Native.putInt(at + IbvRecvWr.NUM_SGE, count);
+      }
+    }
+
+    private void writeElements(int i, WorkRequest request, int count) {
+      for (int j = 0; j < count; j++) {
+        writeElement(element(i, j), request, j);
+      }
+    }
+
+    private static void clearElement(long element) {
+      Native.putLong(element + IbvSge.ADDR, 0);
+      Native.putInt(element + IbvSge.LENGTH, 0);
+      Native.putInt(element + IbvSge.LKEY, 0);
+    }
+
+    private static void writeElement(long element, WorkRequest request, int j) {
+      var region = (EngineRegion) request.region(j);
+      Native.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
+      Native.putInt(element + IbvSge.LENGTH, request.length(j));
+      Native.putInt(element + IbvSge.LKEY, region.localKey());
+    }
+
+    private void writeSend(long at, WorkRequest request, int count) {
+      Opcode opcode = request.opcode();
+      Native.putInt(at + IbvSendWr.NUM_SGE, count);
+      Native.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
+      Native.putInt(
+          at + IbvSendWr.SEND_FLAGS,
+          (opcode == Opcode.READ ? 0 : fence)
+              | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0));
+      Native.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
+      Native.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
+      Native.putInt(at + IbvSendWr.WR_RDMA_RKEY, (int) request.remoteKey());
+    }
+
+    private static int code(Opcode opcode) {
+      return switch (opcode) {
+        case WRITE -> 0;
+        case WRITE_WITH_IMMEDIATE -> 1;
+        case SEND -> 2;
+        case SEND_WITH_IMMEDIATE -> 3;
+        case READ -> READ;
+        case RECEIVE, RECEIVE_WRITE_WITH_IMMEDIATE ->
+            throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+      };
+    }
+
+    /** Links the first {@code count} requests for a post, which may fail without naming one. */
+    void link(int count) {
+      Native.putLong(bad, 0);
+      for (int i = 0; i < count - 1; i++) {
+        Native.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
+      }
+      Native.putLong(request(count - 1) + IbvSendWr.NEXT, 0);
+    }
   }
 }

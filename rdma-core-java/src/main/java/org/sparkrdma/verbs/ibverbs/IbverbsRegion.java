@@ -13,7 +13,6 @@ import org.sparkrdma.verbs.ibverbs.ffi.Native;
 final class IbverbsRegion extends EngineRegion {
   private final IbverbsDevice device;
   private final long mr;
-  private final int localKey;
   private final Runnable unmap;
 
   /**
@@ -35,16 +34,12 @@ final class IbverbsRegion extends EngineRegion {
         domain,
         memory,
         RemoteRegion.ofKey32(address, lengthBytes, Native.getInt(mr + IbvMr.RKEY)),
+        Native.getInt(mr + IbvMr.LKEY),
         access);
     this.device = device;
     this.mr = mr;
     this.unmap = unmap;
-    localKey = Native.getInt(mr + IbvMr.LKEY);
     device.registeredBytes().addAndGet(lengthBytes);
-  }
-
-  int localKey() {
-    return localKey;
   }
 
   @Override

@@ -45,6 +45,7 @@ final class SoftRegion extends EngineRegion {
             memory == null ? device.takeAddresses(lengthBytes) : memory.address() + offset,
             lengthBytes,
             key),
+        0,
         access);
     this.device = device;
     this.memory = memory;

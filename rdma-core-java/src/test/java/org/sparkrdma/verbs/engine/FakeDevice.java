@@ -146,7 +146,7 @@ final class FakeDevice extends EngineDevice {
       long lengthBytes,
       Set<AccessFlag> access) {
     duringRegistration.run();
-    return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), access) {
+    return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), 0, access) {
       @Override
       protected void deregister() {
         calls.add("deregister");
