@@ -122,15 +122,20 @@ final class SoftQueuePair extends EngineQueuePair {
     return true;
   }
 
-  /** Returns when no peer uses the access of before any more. */
+  /** Returns when no peer uses access any more that is taken back. */
   @Override
   protected void changeRemoteAccess(Set<AccessFlag> newAccess) {
+    int granted = RegionAccess.bits(newAccess);
+    // Only the owner changes it.
+    boolean takesBack = (access & ~granted) != 0;
     device.loop.call(
         () -> {
-          access = RegionAccess.bits(newAccess);
-          device.table.setQueuePairAccess(index, access);
+          access = granted;
+          device.table.setQueuePairAccess(index, granted);
         });
-    device.onRetired(device.table.awaitQueuePairReaders(index));
+    if (takesBack) {
+      device.onRetired(device.table.awaitQueuePairReaders(index));
+    }
   }
 
   /** See ibv_destroy_qp(3); returns when no peer uses its access any more. */

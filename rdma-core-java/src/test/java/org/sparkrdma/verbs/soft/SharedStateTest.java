@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -133,8 +135,29 @@ class SharedStateTest extends VerbsContract {
     assertThat(server.results).isEmpty();
   }
 
+  /** Nothing is taken back, so nothing that goes on is against the rules. */
+  @Test
+  void shouldGrantAccessAtOnceToAPeerThatIsStoppedInsideAMessage() throws Exception {
+    reopenUnwatched();
+    Node.Block inbox = server.block(10, 0, Node.SINK);
+    Pair pair = connect(client.settings(), withoutAccess(server.settings()));
+    int reader = stopPeerInside(pair.server(), inbox, true);
+    pair.server().setRemoteAccess(Node.REMOTE);
+    ((SoftDevice) server.device).table.leave(reader);
+    pair.server().postReceive(inbox.receive(1));
+    pair.client().postSend(client.block(10, 42, Node.SINK).send(2));
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    server.poll();
+    assertThat(server.events).isEmpty();
+  }
+
+  private static QueuePairSettings withoutAccess(QueuePairSettings all) {
+    return new QueuePairSettings(
+        all.sendQueue(), all.receiveQueue(), Node.DEPTH, Node.DEPTH, all.maxSge(), Set.of());
+  }
+
   /** A process that runs, and uses a block of the server and its queue pair without an end. */
-  private void stopPeerInside(QueuePair pair, Node.Block block, boolean writes) throws IOException {
+  private int stopPeerInside(QueuePair pair, Node.Block block, boolean writes) throws IOException {
     SharedTable table = ((SoftDevice) server.device).table;
     int reader = table.claimReader(ProcessIdentity.self());
     table.enter(
@@ -142,5 +165,6 @@ class SharedStateTest extends VerbsContract {
         SharedTable.queuePairIndex(pair.number()),
         SharedTable.regionIndex(block.region().remote().remoteKey32()),
         writes);
+    return reader;
   }
 }
