@@ -196,6 +196,11 @@ final class DeviceLoop {
     return nowNs;
   }
 
+  /** Whether the progress has ended: nothing is received any more. */
+  boolean hasEnded() {
+    return ended;
+  }
+
   /** Messages of peers arrive at a queue pair under this index; null for none. */
   void setQueuePair(int index, SoftQueuePair queuePair) {
     queuePairs[index] = queuePair;
@@ -284,7 +289,7 @@ final class DeviceLoop {
 
   private void onRung(int index) {
     SoftQueuePair queuePair = queuePairs[index];
-    if (queuePair != null && !ended) {
+    if (queuePair != null) {
       queuePair.onArrival();
       activate(queuePair);
     }

@@ -191,7 +191,8 @@ final class SoftQueuePair extends EngineQueuePair {
 
   /** Completes the receives with a message; false after one that could not be received. */
   private boolean completeReceives() {
-    while (completedReceives < postedReceives.getAcquire()
+    while (!device.loop.hasEnded()
+        && completedReceives < postedReceives.getAcquire()
         && sharedReceives.isDelivered(completedReceives)) {
       long position = completedReceives++;
       WorkStatus status =

@@ -133,6 +133,8 @@ class SharedStateTest extends VerbsContract {
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
     server.poll();
     assertThat(server.results).isEmpty();
+    other.serverEnd().disconnect();
+    assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
   }
 
   /** Nothing is taken back, so nothing that goes on is against the rules. */
