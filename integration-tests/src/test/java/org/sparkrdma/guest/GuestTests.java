@@ -24,6 +24,7 @@ final class GuestTests {
   static final String AS_NOBODY =
       "setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 
+  private static final String SUMMARY = "contract: ";
   private static final String SKIPPED = "SKIPPED ";
   private static final String AWAIT = "until [[ -e $GUEST_SHARE/";
 
@@ -95,6 +96,8 @@ final class GuestTests {
   /** Takes the skips of a run in which all other tests have passed. */
   static void check(Guest guest, GuestResult result, String tests) throws IOException {
     assertThat(result.exitCode()).as(result.output()).isZero();
+    // A test that ends its JVM has none.
+    assertThat(result.node(1).lines()).anyMatch(line -> line.startsWith(SUMMARY));
     writeSkips(simpleName(tests), guest.valueOf("--transport"), result.node(1).lines());
   }
 

@@ -7,8 +7,9 @@ import java.util.Set;
  * Registered memory, see ibv_reg_mr(3).
  *
  * <p>Safe for any thread. The caller that registered it closes it, after the completions of its own
- * work with it. Closing returns when no operation of a peer on it is in progress: from then on no
- * byte of it can reach a peer. A second close does nothing.
+ * work with it. Closing returns when no operation of a peer on it is in progress: from then on none
+ * succeeds. The loopback engine waits a second at most for a peer that is stopped inside a READ,
+ * which fails when it goes on. A second close does nothing.
  */
 public interface MemoryRegion extends AutoCloseable {
   /** {@return the address of its first byte, in the space that work requests use} */

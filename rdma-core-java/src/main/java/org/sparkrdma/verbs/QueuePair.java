@@ -66,7 +66,7 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Sets the access of peers through it, see qp_access_flags in ibv_modify_qp(3). When it returns,
-   * no operation that is no longer allowed is in progress.
+   * no operation that is no longer allowed succeeds.
    *
    * @param access {@link AccessFlag#REMOTE_READ}, {@link AccessFlag#REMOTE_WRITE}, both or none
    * @throws VerbsException when the device refuses
