@@ -19,7 +19,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.driver.DriverSide;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -192,7 +192,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public BlockStoreClient blockStoreClient() {
     RdmaReads rdma = awaitReads();
     return rdma != null && rdma.is(Way.RDMA)
-        ? rdma.client(ReadingTask.ofReader(TaskContext.get()))
+        ? rdma.client(FetchingTask.ofReader(TaskContext.get()))
         : SparkEnv.get().blockManager().blockStoreClient();
   }
 

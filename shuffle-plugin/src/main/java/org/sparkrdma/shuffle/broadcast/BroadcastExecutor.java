@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import scala.concurrent.duration.FiniteDuration;
 import scala.reflect.ClassTag$;
@@ -220,7 +220,7 @@ final class BroadcastExecutor implements BroadcastFetch.Sources, Broadcasts.Part
             0,
             log);
     BlockFetchingListener listener = arrivals.listener(piece, true);
-    new FetchRequest(context, from, names, ranges, listener, ReadingTask.ofBroadcast())
+    new FetchRequest(context, from, names, ranges, listener, FetchingTask.ofBroadcast())
         .fetchByRdma(transport.get(), endpoint.get());
     return true;
   }

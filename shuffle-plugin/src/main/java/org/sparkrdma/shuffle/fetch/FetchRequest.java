@@ -31,7 +31,7 @@ public final class FetchRequest {
   private final String[] names;
   private final BlockRanges ranges;
   private final BlockFetchingListener listener;
-  private final ReadingTask task;
+  private final FetchingTask task;
 
   private volatile Endpoint endpoint;
   private volatile int owner = Locate.OWN;
@@ -58,7 +58,7 @@ public final class FetchRequest {
       String[] names,
       BlockRanges ranges,
       BlockFetchingListener listener,
-      ReadingTask task) {
+      FetchingTask task) {
     this.context = context;
     this.peer = peer;
     this.names = names;
@@ -260,7 +260,7 @@ public final class FetchRequest {
   }
 
   /** The reader of the blocks. */
-  public ReadingTask task() {
+  public FetchingTask task() {
     return task;
   }
 

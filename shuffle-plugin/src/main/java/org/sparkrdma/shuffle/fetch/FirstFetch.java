@@ -47,7 +47,7 @@ public final class FirstFetch {
     BlockRanges ranges = new BlockRanges(names.length);
     ranges.tryAdd(NO_BLOCK);
     BlockManagerAddress address = new BlockManagerAddress(self.executorId(), "", 0);
-    new FetchRequest(context, address, names, ranges, NOBODY, new ReadingTask(null))
+    new FetchRequest(context, address, names, ranges, NOBODY, new FetchingTask(null))
         .fetchByRdma(transport, self);
   }
 }

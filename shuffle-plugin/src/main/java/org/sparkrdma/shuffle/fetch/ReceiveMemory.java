@@ -57,7 +57,7 @@ public final class ReceiveMemory {
     long blockBytes();
 
     /** Its reader. */
-    ReadingTask reader();
+    FetchingTask reader();
 
     /** Whether its connection may have more memory now. */
     boolean mayTake();
@@ -156,7 +156,7 @@ public final class ReceiveMemory {
   }
 
   private long reservedBytes(Waiter waiter) {
-    ReadingTask reader = waiter.reader();
+    FetchingTask reader = waiter.reader();
     boolean last = !knowsReaders || (reader.isKnown() && reader.isHungry());
     return last ? 0 : limitBytes / LAST_PART;
   }

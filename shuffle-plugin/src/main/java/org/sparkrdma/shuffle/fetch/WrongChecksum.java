@@ -124,7 +124,7 @@ final class WrongChecksum {
         }
       }
     } catch (InterruptedException e) {
-      throw ReadingTask.unchecked(e);
+      throw FetchingTask.unchecked(e);
     } finally {
       block.close();
     }
@@ -135,7 +135,7 @@ final class WrongChecksum {
     try {
       Thread.sleep(OOM_PAUSE_MS);
     } catch (InterruptedException e) {
-      throw ReadingTask.unchecked(e);
+      throw FetchingTask.unchecked(e);
     }
   }
 

@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.metrics;
 /**
  * Reason why blocks were fetched over TCP although the plug-in is on; users see the label. The
  * comment of each has its meaning and its remedy in docs/troubleshooting.md. {@code
- * RdmaBlockClient} gives the reasons of blocks that are not tried by RDMA, {@code ReadPeers} those
+ * RdmaBlockClient} gives the reasons of blocks that are not tried by RDMA, {@code FetchPeers} those
  * of a peer without a connection.
  */
 public enum FallbackReason {

@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchContext;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.TcpFetch;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.read.RdmaReads.Way;
@@ -33,12 +33,12 @@ public class RdmaBlockClient extends ForwardingClient {
 
   private final FetchContext context;
   final RdmaReads reads;
-  private final ReadingTask task;
+  private final FetchingTask task;
 
   /** Whether RDMA was up when the reader began. */
   private final boolean mayUseRdma;
 
-  RdmaBlockClient(FetchContext context, RdmaReads reads, ReadingTask task) {
+  RdmaBlockClient(FetchContext context, RdmaReads reads, FetchingTask task) {
     super(context.spark());
     this.context = context;
     this.reads = reads;
@@ -47,7 +47,7 @@ public class RdmaBlockClient extends ForwardingClient {
   }
 
   /** The reader of a request. */
-  ReadingTask task() {
+  FetchingTask task() {
     return task;
   }
 
@@ -71,7 +71,7 @@ public class RdmaBlockClient extends ForwardingClient {
     // Blocks that no other object answers; only they may be asked for once more here.
     String[] open = blockIds;
     try {
-      ReadingTask reader = task();
+      FetchingTask reader = task();
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
       if (reads.is(Way.DRAINING)) {
         TcpFetch.fetch(context, peer, reader.stage(), blockIds.clone(), listener, files, false);

@@ -12,7 +12,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 
 /**
  * How tasks of this executor read shuffle blocks now. Tasks ask for each reader and request; the
@@ -121,7 +121,7 @@ public final class RdmaReads {
   }
 
   /** The block client of one reader. */
-  public RdmaBlockClient client(ReadingTask task) {
+  public RdmaBlockClient client(FetchingTask task) {
     return new RdmaBlockClient(context, this, task);
   }
 

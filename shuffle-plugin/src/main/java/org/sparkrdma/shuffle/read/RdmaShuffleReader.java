@@ -14,7 +14,7 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.util.CompletionIterator;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.links.LinkEdge;
 import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
@@ -107,7 +107,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       return ShuffleStreams.fetch(env, sparks, blocks, serializer, context, metrics);
     }
     // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
-    ReadingTask task = ReadingTask.ofReader(context);
+    FetchingTask task = FetchingTask.ofReader(context);
     MapSizesByExecutorId remembered =
         new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
     return ShuffleStreams.fetch(env, reads.client(task), remembered, serializer, context, metrics);

@@ -3,7 +3,7 @@ package org.sparkrdma.shuffle.read;
 
 import org.apache.spark.TaskContext;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.read.RdmaReads.Way;
 
 /**
@@ -17,8 +17,8 @@ final class SharedBlockClient extends RdmaBlockClient {
   }
 
   @Override
-  ReadingTask task() {
-    return new ReadingTask(TaskContext.get());
+  FetchingTask task() {
+    return new FetchingTask(TaskContext.get());
   }
 
   @Override

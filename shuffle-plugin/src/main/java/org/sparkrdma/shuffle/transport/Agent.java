@@ -56,7 +56,7 @@ final class Agent implements Runnable {
   private final LongSupplier nanoClock;
   private final AgentCommands commands;
   private final ConnectionManager manager;
-  private final ReadPeers readPeers;
+  private final FetchPeers fetchPeers;
   private final ConnectAttempts attempts;
   private final ServePeers servePeers;
   private final BlockServer server;
@@ -85,7 +85,7 @@ final class Agent implements Runnable {
       ConnectionResources context,
       AgentCommands commands,
       ConnectionManager manager,
-      ReadPeers readPeers,
+      FetchPeers fetchPeers,
       ServePeers servePeers,
       BlockServer server,
       Consumer<String> onLost) {
@@ -94,8 +94,8 @@ final class Agent implements Runnable {
     this.nanoClock = context.device().nanoClock();
     this.commands = commands;
     this.manager = manager;
-    this.readPeers = readPeers;
-    this.attempts = readPeers.attempts();
+    this.fetchPeers = fetchPeers;
+    this.attempts = fetchPeers.attempts();
     this.servePeers = servePeers;
     this.server = server;
     this.onLost = onLost;
@@ -142,7 +142,7 @@ final class Agent implements Runnable {
     plannedNs = 0;
     connections.beginIteration(nowNs);
     if (lateNs > 0) {
-      readPeers.onLate(lateNs);
+      fetchPeers.onLate(lateNs);
       context.receiveMemory().onLate(lateNs);
     }
     turns.lazySet(turns.getPlain() + 1);
@@ -154,7 +154,7 @@ final class Agent implements Runnable {
     work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
       waitsNs = nowNs;
-      readPeers.checkWaits(nowNs);
+      fetchPeers.checkWaits(nowNs);
     }
     work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
@@ -196,7 +196,7 @@ final class Agent implements Runnable {
       onLost.accept(event.reason().isEmpty() ? "the device was removed" : event.reason());
     }
     Object end = event.connection() == null ? null : event.connection().attachment();
-    if (end instanceof ReadConnection reader && !reader.hasEnded()) {
+    if (end instanceof FetchConnection reader && !reader.hasEnded()) {
       attempts.onEvent(reader, event, nowNs);
     } else if (end instanceof ServeConnection served && !served.hasEnded()) {
       servePeers.onEvent(served, event);
@@ -208,14 +208,14 @@ final class Agent implements Runnable {
     tickNs = nowNs;
     if (!skipsTick) {
       // After a pause answers may have come meanwhile: they are polled before the next tick.
-      readPeers.onTick(nowNs);
+      fetchPeers.onTick(nowNs);
       connections.onTick();
     }
     // Memory may have become free without an answer that was sent.
     connections.onAnswerBufferFree();
     if (nowNs - trimNs >= context.settings().idleTimeout().toNanos()) {
       trimNs = nowNs;
-      readPeers.dropUnused(nowNs);
+      fetchPeers.dropUnused(nowNs);
       context.completions().trim();
       context.messageBuffers().trim();
       context.receiveMemory().markIdle();
@@ -244,7 +244,7 @@ final class Agent implements Runnable {
     boolean soon =
         connections.hasReleasing() || context.receiveMemory().hasWaiters() || attempts.hasWaiters();
     long ownNs = connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
-    ownNs = soon ? SHORT_TICK_NS : readPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
+    ownNs = soon ? SHORT_TICK_NS : fetchPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }
 }

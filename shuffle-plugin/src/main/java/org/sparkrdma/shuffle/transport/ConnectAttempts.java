@@ -28,7 +28,7 @@ final class ConnectAttempts {
   private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ConnectionResources context;
-  private final ReadPeers peers;
+  private final FetchPeers peers;
   private final ConnectionManager manager;
   private final List<NetworkAddress> addresses;
   private final LogLimit logLimit;
@@ -37,7 +37,7 @@ final class ConnectAttempts {
   private final List<Peer> toConnect = new ArrayList<>();
 
   /** Attempts that have not ended. */
-  private final List<ReadConnection> open = new ArrayList<>();
+  private final List<FetchConnection> open = new ArrayList<>();
 
   private int readConnections;
 
@@ -47,7 +47,7 @@ final class ConnectAttempts {
    */
   ConnectAttempts(
       ConnectionResources context,
-      ReadPeers peers,
+      FetchPeers peers,
       ConnectionManager manager,
       List<NetworkAddress> addresses) {
     this.context = context;
@@ -87,7 +87,7 @@ final class ConnectAttempts {
   /** Attempts that may still end soon: those that hang take no room from others. */
   private int young(long nowNs) {
     int young = 0;
-    for (ReadConnection attempt : open) {
+    for (FetchConnection attempt : open) {
       young += nowNs - attempt.beganNs <= YOUNG_NS ? 1 : 0;
     }
     return young;
@@ -105,7 +105,7 @@ final class ConnectAttempts {
       Connection connection =
           manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
       readConnections++;
-      ReadConnection attempt = new ReadConnection(context, peers, connection, peer, nowNs);
+      FetchConnection attempt = new FetchConnection(context, peers, connection, peer, nowNs);
       open.add(attempt);
       peer.beginAttempt(attempt);
     } catch (VerbsException e) {
@@ -126,7 +126,7 @@ final class ConnectAttempts {
     if (readConnections < context.settings().maxConnections()) {
       return true;
     }
-    ReadConnection idlest = peers.idlest();
+    FetchConnection idlest = peers.idlest();
     if (idlest != null) {
       idlest.endUnused("another connection needs its room");
     }
@@ -134,7 +134,7 @@ final class ConnectAttempts {
   }
 
   /** One has ended: its connection is established or broken. */
-  void endAttempt(ReadConnection attempt) {
+  void endAttempt(FetchConnection attempt) {
     open.remove(attempt);
   }
 
@@ -172,7 +172,7 @@ final class ConnectAttempts {
   }
 
   /** The connection manager has an event of a connection that has not ended. */
-  void onEvent(ReadConnection connection, ConnectionEvent event, long nowNs) {
+  void onEvent(FetchConnection connection, ConnectionEvent event, long nowNs) {
     String detail = event.type() + " " + event.reason();
     switch (event.type()) {
       case RESOLVED -> {
@@ -202,14 +202,14 @@ final class ConnectAttempts {
     }
   }
 
-  private void create(ReadConnection connection) {
+  private void create(FetchConnection connection) {
     if (!connection.hasEnded()) {
       connection.create();
     }
   }
 
   /** An attempt takes too long. */
-  void endOverdue(ReadConnection attempt) {
+  void endOverdue(FetchConnection attempt) {
     if (attempt.isHeldUpHere()) {
       giveUp(attempt, "no queue pair in time");
     } else {
@@ -218,7 +218,7 @@ final class ConnectAttempts {
   }
 
   /** A shortage on this side, and no fault of the peer: the blocks use TCP now. */
-  void giveUp(ReadConnection attempt, String detail) {
+  void giveUp(FetchConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
     peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, context.connections().nowNs());
@@ -226,14 +226,14 @@ final class ConnectAttempts {
   }
 
   /** The peer is well, but has no room now. */
-  private void retry(ReadConnection attempt, String detail, long nowNs) {
+  private void retry(FetchConnection attempt, String detail, long nowNs) {
     Peer peer = attempt.peer();
     peer.retryLater(nowNs);
     attempt.markBroken(null, detail);
   }
 
   /** Whether an attempt takes too long. */
-  boolean isOverdue(ReadConnection attempt, long nowNs) {
+  boolean isOverdue(FetchConnection attempt, long nowNs) {
     long limitNs =
         attempt.state() == RdmaConnection.State.PROVING
             ? context.settings().connectTimeout().toNanos()

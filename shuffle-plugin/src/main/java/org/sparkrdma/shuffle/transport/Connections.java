@@ -21,7 +21,7 @@ final class Connections implements CompletionHandler {
   private final List<RdmaConnection> table = new ArrayList<>();
 
   private final ArrayDeque<RdmaConnection> broken = new ArrayDeque<>();
-  private final ArrayDeque<ReadConnection> releasing = new ArrayDeque<>();
+  private final ArrayDeque<FetchConnection> releasing = new ArrayDeque<>();
   private final ArrayDeque<ServeConnection> shortOfBuffers = new ArrayDeque<>();
   private boolean answerBufferFree;
   private long nowNs;
@@ -119,7 +119,7 @@ final class Connections implements CompletionHandler {
   }
 
   /** A connection has leases to release soon. */
-  void addReleasing(ReadConnection connection) {
+  void addReleasing(FetchConnection connection) {
     releasing.add(connection);
   }
 
@@ -130,7 +130,7 @@ final class Connections implements CompletionHandler {
   /** Releases leases that no LOCATE has taken along. */
   void releaseLeases() {
     for (int i = releasing.size(); i > 0; i--) {
-      ReadConnection next = releasing.poll();
+      FetchConnection next = releasing.poll();
       if (!next.releaseLeases(nowNs)) {
         releasing.add(next);
       }

@@ -41,14 +41,14 @@ final class LocateAnswers {
   /** Takes an answer; returns its READs. */
   ReadBatch take(ByteBuffer answer, ReadPipeline reads, long nowNs) {
     located.begin(answer);
-    BlockRead[] asked = sender.asked(located.requestId());
+    BlockFetch[] asked = sender.asked(located.requestId());
     long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
     // A READ that is posted last has its time before the lease ends, too.
     long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
     ReadBatch batch = reads.beginBatch(located.leaseId(), postUntilNs, asked.length);
     noRoom = false;
     if (located.leaseId() != 0 && leaseNs < timeoutNs) {
-      for (BlockRead block : asked) {
+      for (BlockFetch block : asked) {
         block.leaveToTcp(FallbackReason.TIMEOUT, "lease shorter than the request time-out");
       }
     } else {
@@ -67,7 +67,7 @@ final class LocateAnswers {
    *
    * @param roomBytes that its message has left
    */
-  private void addReads(BlockRead[] asked, ReadBatch batch, int roomBytes, long nowNs) {
+  private void addReads(BlockFetch[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
     int current = -1;
     boolean ended = false;
@@ -94,13 +94,13 @@ final class LocateAnswers {
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
         asked[i].expectReads(batch);
-      } else if (asked[i].state() == BlockRead.State.LOCATING) {
+      } else if (asked[i].state() == BlockFetch.State.LOCATING) {
         sender.askForRest(asked[i], nowNs);
       }
     }
   }
 
-  private void leaveToTcp(BlockRead block, Located.Kind kind) {
+  private void leaveToTcp(BlockFetch block, Located.Kind kind) {
     FallbackReason reason =
         switch (kind) {
           case BUSY -> FallbackReason.PEER_BUSY;
@@ -115,8 +115,8 @@ final class LocateAnswers {
    * Adds the READs of the extent at which the answer stands, unless its block is settled or has no
    * memory.
    */
-  private void addReadsOf(BlockRead block, ReadBatch batch, long nowNs) {
-    if (block.isSettled() || block.state() == BlockRead.State.WAITING) {
+  private void addReadsOf(BlockFetch block, ReadBatch batch, long nowNs) {
+    if (block.isSettled() || block.state() == BlockFetch.State.WAITING) {
       return;
     }
     if (located.leaseId() == 0 && located.lengthBytes() > 0) {
@@ -135,7 +135,7 @@ final class LocateAnswers {
   }
 
   /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
-  private boolean tryTakeMemory(BlockRead block, long nowNs) {
+  private boolean tryTakeMemory(BlockFetch block, long nowNs) {
     long bytes = located.blockBytes();
     if (!context.receiveMemory().canFit(bytes)) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
@@ -153,7 +153,7 @@ final class LocateAnswers {
   }
 
   /** A block that waited for memory has it, or has waited too long. */
-  void onMemory(BlockRead block) {
+  void onMemory(BlockFetch block) {
     if (block.memory() == null) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
@@ -177,10 +177,10 @@ final class LocateAnswers {
   }
 
   /** Its blocks that wait for memory. */
-  List<BlockRead> waiting() {
-    List<BlockRead> own = new ArrayList<>();
+  List<BlockFetch> waiting() {
+    List<BlockFetch> own = new ArrayList<>();
     for (ReceiveMemory.Waiter waiter : context.receiveMemory().waiters()) {
-      if (waiter instanceof BlockRead block && block.isOf(this)) {
+      if (waiter instanceof BlockFetch block && block.isOf(this)) {
         own.add(block);
       }
     }
@@ -188,7 +188,7 @@ final class LocateAnswers {
   }
 
   /** A block waits for memory no longer. */
-  void cancel(BlockRead block) {
+  void cancel(BlockFetch block) {
     context.receiveMemory().cancel(block);
   }
 }

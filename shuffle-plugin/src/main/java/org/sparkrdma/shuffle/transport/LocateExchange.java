@@ -39,7 +39,7 @@ final class LocateExchange {
   /** 1 MB/s: a long block that comes more slowly uses TCP. */
   private static final long NS_PER_BYTE = 1_000;
 
-  private final ReadConnection connection;
+  private final FetchConnection connection;
   private final ConnectionResources context;
   private final SendQueue sends;
   private final Message[] messages;
@@ -50,7 +50,7 @@ final class LocateExchange {
   /** The message that was answered last, also when its receive has another message. */
   private Message answered;
 
-  private final ArrayDeque<BlockRead> wanted = new ArrayDeque<>();
+  private final ArrayDeque<BlockFetch> wanted = new ArrayDeque<>();
   private long ids;
   private long[] leases = new long[4];
   private int leaseCount;
@@ -63,7 +63,7 @@ final class LocateExchange {
    * @param connection that is prepared
    * @param firstBuffer of its buffers: those of the messages
    */
-  LocateExchange(ReadConnection connection, int firstBuffer) {
+  LocateExchange(FetchConnection connection, int firstBuffer) {
     this.connection = connection;
     this.context = connection.context;
     this.sends = connection.sends;
@@ -109,9 +109,9 @@ final class LocateExchange {
       if (message == null) {
         return 0;
       }
-      BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, request.ranges().size())];
+      BlockFetch[] blocks = new BlockFetch[Math.min(MAX_BLOCKS, request.ranges().size())];
       for (int i = 0; i < blocks.length; i++) {
-        blocks[i] = new BlockRead(answers, request, i);
+        blocks[i] = new BlockFetch(answers, request, i);
       }
       send(message, blocks, request.owner(), nowNs);
       return blocks.length;
@@ -123,7 +123,7 @@ final class LocateExchange {
   /** Locates blocks of a request from an index on. */
   void locate(FetchRequest request, int from, long nowNs) {
     for (int i = from; i < request.ranges().size(); i++) {
-      BlockRead block = new BlockRead(answers, request, i);
+      BlockFetch block = new BlockFetch(answers, request, i);
       block.onWanted(nowNs);
       wanted.add(block);
     }
@@ -141,7 +141,7 @@ final class LocateExchange {
       while (message != null && !wanted.isEmpty()) {
         // A LOCATE has one owner.
         int owner = wanted.peek().owner();
-        BlockRead[] blocks = new BlockRead[Math.min(MAX_BLOCKS, wanted.size())];
+        BlockFetch[] blocks = new BlockFetch[Math.min(MAX_BLOCKS, wanted.size())];
         int count = 0;
         while (count < blocks.length && wanted.peek().owner() == owner) {
           blocks[count++] = wanted.poll();
@@ -174,7 +174,7 @@ final class LocateExchange {
   }
 
   /** Sends a LOCATE, which takes leases along. */
-  private void send(Message message, BlockRead[] blocks, int owner, long nowNs) {
+  private void send(Message message, BlockFetch[] blocks, int owner, long nowNs) {
     long id = ids++ * LOCATES + (message == messages[0] ? 0 : 1);
     // The peer answers what is ready before the wait is over.
     long limitNs = Math.min(timeoutNs, connection.limitNs());
@@ -185,7 +185,7 @@ final class LocateExchange {
       locate.lease(leases[i]);
     }
     dropLeases(taken);
-    for (BlockRead block : blocks) {
+    for (BlockFetch block : blocks) {
       block.locate(locate, nowNs);
     }
     message.id = id;
@@ -220,7 +220,7 @@ final class LocateExchange {
   }
 
   /** The blocks of a LOCATE that is answered. */
-  BlockRead[] asked(long requestId) {
+  BlockFetch[] asked(long requestId) {
     answered = messages[(int) (requestId & LOCATES - 1)];
     sends.lock();
     try {
@@ -259,7 +259,7 @@ final class LocateExchange {
    * An answer has left out a block or its rest: it is located before all others, unless that has
    * taken too long. The caller locates what is wanted.
    */
-  void askForRest(BlockRead block, long nowNs) {
+  void askForRest(BlockFetch block, long nowNs) {
     block.onWanted(nowNs);
     if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
       connection.onEndlessBlock(nowNs);
@@ -270,7 +270,7 @@ final class LocateExchange {
   }
 
   /** A block that waited for memory has it: other blocks wait for what it holds. */
-  void wantFirst(BlockRead block) {
+  void wantFirst(BlockFetch block) {
     long nowNs = context.connections().nowNs();
     block.onWanted(nowNs);
     wanted.addFirst(block);
@@ -396,7 +396,7 @@ final class LocateExchange {
     wanted.removeIf(block -> leaveToTcpIfLate(block, nowNs));
   }
 
-  private boolean leaveToTcpIfLate(BlockRead block, long nowNs) {
+  private boolean leaveToTcpIfLate(BlockFetch block, long nowNs) {
     boolean late = nowNs - block.sinceNs() > timeoutNs;
     if (late) {
       block.leaveToTcp(FallbackReason.TIMEOUT, "no LOCATE in time");
@@ -409,7 +409,7 @@ final class LocateExchange {
    * some.
    */
   boolean leaveToTcp(FallbackReason reason, String detail) {
-    List<BlockRead> blocks = answers.waiting();
+    List<BlockFetch> blocks = answers.waiting();
     sends.lock();
     try {
       for (Message message : messages) {
@@ -420,7 +420,7 @@ final class LocateExchange {
     }
     blocks.addAll(wanted);
     wanted.clear();
-    for (BlockRead block : blocks) {
+    for (BlockFetch block : blocks) {
       block.leaveToTcp(reason, detail);
     }
     return !blocks.isEmpty();
@@ -440,7 +440,7 @@ final class LocateExchange {
     long id;
 
     /** The blocks of a LOCATE that awaits its answer; else null. */
-    BlockRead[] blocks;
+    BlockFetch[] blocks;
 
     Message(RegisteredChunk chunk) {
       this.chunk = chunk;

@@ -32,7 +32,7 @@ final class Peer {
   private ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
   /** An attempt or an established one; null without. */
-  private ReadConnection connection;
+  private FetchConnection connection;
 
   private boolean everConnected;
 
@@ -268,12 +268,12 @@ final class Peer {
 
   // Connection.
 
-  ReadConnection connection() {
+  FetchConnection connection() {
     return connection;
   }
 
   /** An attempt begins. */
-  void beginAttempt(ReadConnection attempt) {
+  void beginAttempt(FetchConnection attempt) {
     connection = attempt;
   }
 

@@ -28,10 +28,10 @@ public final class RdmaTransport implements StartedTransport {
   private final Consumer<String> onLost;
   private final ConnectionResources context;
   private final AgentCommands commands;
-  private final ReadPeers peers;
+  private final FetchPeers peers;
 
   /** By incarnation. The agent writes it. */
-  private final Map<Long, ReadConnection> established;
+  private final Map<Long, FetchConnection> established;
 
   /** Requests with blocks that are not settled. */
   private final Set<FetchRequest> open = ConcurrentHashMap.newKeySet();
@@ -69,7 +69,7 @@ public final class RdmaTransport implements StartedTransport {
   public void fetch(FetchRequest request) {
     open.add(request);
     if (unusable == null) {
-      ReadConnection connection = connectionForTasks(request.endpoint().incarnation());
+      FetchConnection connection = connectionForTasks(request.endpoint().incarnation());
       int asked =
           connection == null
               ? 0
@@ -86,8 +86,8 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   /** An established connection on which the task may post; null where nothing may wait for it. */
-  private ReadConnection connectionForTasks(long incarnation) {
-    ReadConnection of = context.fitness().tasksPost() ? established.get(incarnation) : null;
+  private FetchConnection connectionForTasks(long incarnation) {
+    FetchConnection of = context.fitness().tasksPost() ? established.get(incarnation) : null;
     return of == null || of.limitNs() == 0 || of.wantsProbe() ? null : of;
   }
 

@@ -33,7 +33,7 @@ final class ReadBatch {
   private int reads;
 
   /** Blocks in the order of their last READs. */
-  private final List<BlockRead> blocks;
+  private final List<BlockFetch> blocks;
 
   /** Number of {@link #blocks} that are delivered or wanted again. */
   private int passedOn;
@@ -84,12 +84,12 @@ final class ReadBatch {
   }
 
   /** Adds a block, whose READs follow. */
-  void add(BlockRead block) {
+  void add(BlockFetch block) {
     blocks.add(block);
   }
 
   /** Adds a block, or moves it, behind all READs; returns the index of the last one. */
-  int addLast(BlockRead block) {
+  int addLast(BlockFetch block) {
     blocks.remove(block);
     blocks.add(block);
     return reads - 1;
@@ -215,7 +215,7 @@ final class ReadBatch {
   /**
    * The next block whose READs are done; null without one. No READ writes to its memory any more.
    */
-  BlockRead pollDone() {
+  BlockFetch pollDone() {
     if (passedOn < blocks.size() && (done == reads || blocks.get(passedOn).lastRead() < done)) {
       return blocks.get(passedOn++);
     }

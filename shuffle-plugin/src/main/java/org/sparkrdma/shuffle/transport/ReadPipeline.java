@@ -16,7 +16,7 @@ final class ReadPipeline {
   /** Entries that READs leave to messages. */
   private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
 
-  private final ReadConnection connection;
+  private final FetchConnection connection;
   private final ConnectionResources context;
   private final SendQueue sends;
   private final LocateExchange exchange;
@@ -46,7 +46,7 @@ final class ReadPipeline {
    */
   private long stalledBytes;
 
-  ReadPipeline(ReadConnection connection, LocateExchange exchange) {
+  ReadPipeline(FetchConnection connection, LocateExchange exchange) {
     this.connection = connection;
     this.context = connection.context;
     this.sends = connection.sends;
@@ -153,7 +153,7 @@ final class ReadPipeline {
       exchange.addLease(batch.leaseId(), nowNs);
     }
     boolean rest = false;
-    BlockRead block = batch.pollDone();
+    BlockFetch block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
         context.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());

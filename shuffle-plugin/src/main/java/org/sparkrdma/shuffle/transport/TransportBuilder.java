@@ -55,12 +55,12 @@ final class TransportBuilder {
   final QueuePairThread queuePairs;
   final BlockServer server;
   final ConnectionResources context;
-  final ReadPeers peers;
+  final FetchPeers peers;
   final Agent agent;
   final TransportWatchdog watchdog;
 
   /** By incarnation. The agent writes it. */
-  final Map<Long, ReadConnection> established = new ConcurrentHashMap<>();
+  final Map<Long, FetchConnection> established = new ConcurrentHashMap<>();
 
   private final RegisteredPool receivePool;
   private final Thread agentThread;
@@ -174,7 +174,7 @@ final class TransportBuilder {
             waits,
             env.counters(),
             new Connections(new OwnerThread()));
-    peers = new ReadPeers(context, manager, env.addresses(), established);
+    peers = new FetchPeers(context, manager, env.addresses(), established);
     ServePeers servePeers = new ServePeers(context, server);
     server.start();
     agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);

@@ -36,7 +36,7 @@ public class FetchRequestStress {
             blocks.stream().forEach(i -> answers.onBlockFetchFailure(names[i], null));
     FetchContext context =
         new FetchContext(null, tcp, new ShuffleCounters(), false, 1, new FallbackLog());
-    fetch = new FetchRequest(context, PEER, names, ranges, answers, new ReadingTask(null));
+    fetch = new FetchRequest(context, PEER, names, ranges, answers, new FetchingTask(null));
   }
 
   /** The transport. */

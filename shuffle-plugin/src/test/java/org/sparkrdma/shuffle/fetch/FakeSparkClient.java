@@ -101,7 +101,7 @@ public final class FakeSparkClient extends BlockStoreClient {
       }
     }
     if (error != null) {
-      throw ReadingTask.<RuntimeException>unchecked(error);
+      throw FetchingTask.<RuntimeException>unchecked(error);
     }
   }
 

@@ -48,7 +48,7 @@ class FallbackThreadsTest {
         names,
         ranges,
         to,
-        new ReadingTask(null));
+        new FetchingTask(null));
   }
 
   @Test
@@ -130,7 +130,7 @@ class FallbackThreadsTest {
     tcp.tryRun(
         new BlockManagerAddress("7", "a", 7_337).hostPort(),
         () -> {
-          throw ReadingTask.<RuntimeException>unchecked(new IOException("thrown by the test"));
+          throw FetchingTask.<RuntimeException>unchecked(new IOException("thrown by the test"));
         });
     request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(1)).containsExactly("1");
@@ -143,7 +143,7 @@ class FallbackThreadsTest {
         new RecordingListener(
             (name, block) -> {
               if (Thread.interrupted()) {
-                throw ReadingTask.<RuntimeException>unchecked(new InterruptedException(name));
+                throw FetchingTask.<RuntimeException>unchecked(new InterruptedException(name));
               }
             });
     spark.errors.add(new InterruptedException("thrown by the test"));

@@ -29,8 +29,8 @@ public interface FetchHandler {
   }
 
   /** Reader of the blocks. */
-  default ReadingTask reader() {
-    return new ReadingTask(null);
+  default FetchingTask reader() {
+    return new FetchingTask(null);
   }
 
   /** Map outputs of which the reader knows wrong checksums. */

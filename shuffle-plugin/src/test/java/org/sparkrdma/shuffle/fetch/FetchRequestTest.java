@@ -173,7 +173,7 @@ class FetchRequestTest {
             new FallbackLog());
     BlockRanges ranges = new BlockRanges(1);
     ranges.add(3, 11, 5, 7);
-    ReadingTask reading = new ReadingTask(task);
+    FetchingTask reading = new FetchingTask(task);
     var known = reading.remember(CollectionConverters.asScala(List.of(located()).iterator()));
     while (known.hasNext()) {
       known.next();
@@ -218,7 +218,7 @@ class FetchRequestTest {
         new RecordingListener(
             (name, buffer) -> {
               if (buffer != null) {
-                throw ReadingTask.<RuntimeException>unchecked(new InterruptedException(name));
+                throw FetchingTask.<RuntimeException>unchecked(new InterruptedException(name));
               }
             });
     request(refusing).onFetched(0, TakenMemory.take(receiveMemory, LENGTH));

@@ -5,7 +5,7 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** A block that takes receive memory without a connection. */
-public record TakenMemory(long blockBytes, ReadingTask reader) implements ReceiveMemory.Waiter {
+public record TakenMemory(long blockBytes, FetchingTask reader) implements ReceiveMemory.Waiter {
   /** Receive memory of a pool. */
   public static ReceiveMemory of(RegisteredPool pool, ShuffleCounters counters) {
     return new ReceiveMemory(pool, counters, WaitBudget.ofReader(1), Long.MAX_VALUE);
@@ -13,7 +13,7 @@ public record TakenMemory(long blockBytes, ReadingTask reader) implements Receiv
 
   /** Memory for a block whose reader is not known. */
   public static FetchedBlock take(ReceiveMemory from, long lengthBytes) {
-    return from.tryTake(new TakenMemory(lengthBytes, new ReadingTask(null)));
+    return from.tryTake(new TakenMemory(lengthBytes, new FetchingTask(null)));
   }
 
   @Override

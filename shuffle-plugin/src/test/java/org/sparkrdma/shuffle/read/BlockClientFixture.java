@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -68,6 +68,6 @@ abstract class BlockClientFixture {
   }
 
   RdmaBlockClient client() {
-    return reads.client(new ReadingTask(null));
+    return reads.client(new FetchingTask(null));
   }
 }

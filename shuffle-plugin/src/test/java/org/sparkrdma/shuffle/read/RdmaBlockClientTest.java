@@ -22,8 +22,8 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.NoFiles;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.fetch.TakenMemory;
@@ -83,7 +83,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
       assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(11);
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isZero();
       reads
-          .client(ReadingTask.ofBroadcast())
+          .client(FetchingTask.ofBroadcast())
           .fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
       deliver(TakenMemory.take(receiveMemory, 7));
       assertThat(counters.value(Counter.BROADCAST_BYTES_READ)).isEqualTo(7);
@@ -265,7 +265,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   private void fetchThrough(Supplier<CompletableFuture<Optional<Endpoint>>> find, String... ids) {
     RdmaReads found = new RdmaReads(context, (peer, stage) -> find.get(), () -> {});
     found.useRdma(transport);
-    found.client(new ReadingTask(null)).fetchBlocks(HOST, 7_337, "7", ids, listener, null);
+    found.client(new FetchingTask(null)).fetchBlocks(HOST, 7_337, "7", ids, listener, null);
   }
 
   @Test

@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -172,7 +172,7 @@ class DrainTest extends RuntimeFixture {
   private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
     runtime
         .reads()
-        .client(new ReadingTask(null))
+        .client(new FetchingTask(null))
         .fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
   }
 

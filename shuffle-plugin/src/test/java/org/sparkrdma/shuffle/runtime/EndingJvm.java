@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -82,7 +82,7 @@ final class EndingJvm {
     for (int i = 0; i < REQUESTS; i++) {
       runtime
           .reads()
-          .client(new ReadingTask(null))
+          .client(new FetchingTask(null))
           .fetchBlocks(
               "127.0.0.1",
               env.blockManager().blockManagerId().port(),

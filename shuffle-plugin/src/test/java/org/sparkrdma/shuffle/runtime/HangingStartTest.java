@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.runtime.RdmaStart.DeviceStart;
 import org.sparkrdma.shuffle.transport.StartedTransport;
@@ -141,7 +141,7 @@ class HangingStartTest extends RuntimeFixture {
   private void fetch(String block) {
     runtime
         .reads()
-        .client(new ReadingTask(null))
+        .client(new FetchingTask(null))
         .fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
   }
 

@@ -80,7 +80,7 @@ class ComeAndGoTest {
     comeAndGo();
     comeAndGo();
     assertThat(new ObjectWalk().from(lasting.transport()))
-        .hasAtLeastOneElementOfType(ReadConnection.class)
+        .hasAtLeastOneElementOfType(FetchConnection.class)
         .doesNotHaveAnyElementsOfTypes(FetchRequest.class);
   }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -75,7 +75,7 @@ class CopiesForReadersTest {
 
   /** One input of a task: fetches like Spark, and takes a block after the other. */
   private final class Input {
-    private final ReadingTask task = ReadingTask.ofReader(null);
+    private final FetchingTask task = FetchingTask.ofReader(null);
     private final int blockBytes;
     private final ArrayDeque<Request> requests = new ArrayDeque<>();
     private final ArrayDeque<Object> results = new ArrayDeque<>();
@@ -137,7 +137,7 @@ class CopiesForReadersTest {
     }
 
     @Override
-    public ReadingTask reader() {
+    public FetchingTask reader() {
       return input.task;
     }
   }

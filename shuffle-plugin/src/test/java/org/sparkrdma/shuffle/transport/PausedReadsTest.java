@@ -74,8 +74,8 @@ class PausedReadsTest {
     fabric.run(20_000 * MS);
     assertThat(reader.transport().context().inFlight().postedBytes()).isZero();
     assertThat(new ObjectWalk().from(reader.transport()))
-        .filteredOn(object -> object instanceof ReadConnection open && open.isUsable())
-        .noneMatch(connection -> ((ReadConnection) connection).isBusy());
+        .filteredOn(object -> object instanceof FetchConnection open && open.isUsable())
+        .noneMatch(connection -> ((FetchConnection) connection).isBusy());
   }
 
   /** Fetches from all others; returns the time that it took, and notes that of the first READ. */
@@ -301,7 +301,7 @@ class PausedReadsTest {
 
   /** Its queue pair is destroyed in the agent's next iteration. */
   private void breakConnection() throws Exception {
-    for (ReadConnection connection : all(ReadConnection.class)) {
+    for (FetchConnection connection : all(FetchConnection.class)) {
       connection.markBroken(FallbackReason.READ_ERROR, "on purpose");
     }
   }
@@ -360,7 +360,7 @@ class PausedReadsTest {
     fetch(executor(1), 1);
     fetch(executor(1), 1);
     fabric.run(MS);
-    VirtualConnection own = (VirtualConnection) all(ReadConnection.class).get(0).connection;
+    VirtualConnection own = (VirtualConnection) all(FetchConnection.class).get(0).connection;
     own.deliver(busy(ids.get(0)));
     own.deliver(busy(ids.get(0)));
     own.deliver(busy(ids.get(1)));

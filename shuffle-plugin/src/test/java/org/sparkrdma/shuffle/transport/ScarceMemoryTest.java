@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -46,18 +46,18 @@ class ScarceMemoryTest {
     return server;
   }
 
-  private VirtualFetch fetch(VirtualExecutor server, int blocks, ReadingTask task, boolean keeps) {
+  private VirtualFetch fetch(VirtualExecutor server, int blocks, FetchingTask task, boolean keeps) {
     return new VirtualFetch(reader, server.endpoint(), 0, blocks, () -> {}, task, keeps);
   }
 
-  private static ReadingTask known() {
-    return ReadingTask.ofReader(null);
+  private static FetchingTask known() {
+    return FetchingTask.ofReader(null);
   }
 
   @Test
   void shouldLoseLittleWhileOtherTasksKeepAllMemory() throws Exception {
     VirtualExecutor server = connect(BLOCK_BYTES);
-    VirtualFetch other = fetch(server, POOL, new ReadingTask(null), true);
+    VirtualFetch other = fetch(server, POOL, new FetchingTask(null), true);
     fabric.run(SECOND);
     assertThat(other.isRead()).isTrue();
     VirtualTask task = new VirtualTask(fabric, reader, List.of(server), 1, 10 * MS);
@@ -111,9 +111,9 @@ class ScarceMemoryTest {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor large = connect(3 << 20);
     VirtualExecutor small = connect(4 << 10);
-    VirtualFetch other = fetch(server, POOL / 2, new ReadingTask(null), true);
+    VirtualFetch other = fetch(server, POOL / 2, new FetchingTask(null), true);
     fabric.run(SECOND);
-    ReadingTask task = known();
+    FetchingTask task = known();
     VirtualFetch waits = fetch(large, 1, task, false);
     long sinceNs = fabric.nowNs();
     while (!waits.isAnswered() && fabric.nowNs() - sinceNs < 60 * SECOND) {
@@ -134,7 +134,7 @@ class ScarceMemoryTest {
     VirtualFetch other = fetch(server, POOL, known(), true);
     fabric.run(SECOND);
     assertThat(other.read()).isEqualTo(POOL * 3 / 4);
-    VirtualFetch unknown = fetch(server, 1, new ReadingTask(null), false);
+    VirtualFetch unknown = fetch(server, 1, new FetchingTask(null), false);
     fabric.run(10 * MS);
     VirtualFetch fetch = fetch(server, 8, known(), false);
     fabric.run(20 * MS);
@@ -151,9 +151,9 @@ class ScarceMemoryTest {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor small = connect(4 << 10);
     VirtualExecutor large = connect(2 * BLOCK_BYTES);
-    VirtualFetch other = fetch(server, POOL - 1, new ReadingTask(null), true);
+    VirtualFetch other = fetch(server, POOL - 1, new FetchingTask(null), true);
     fabric.run(SECOND);
-    ReadingTask task = known();
+    FetchingTask task = known();
     VirtualFetch own = fetch(small, 1, task, true);
     fabric.run(SECOND);
     assertThat(own.isRead()).isTrue();
@@ -224,9 +224,9 @@ class ScarceMemoryTest {
   @Test
   void shouldKeepASuspectConnectionWhoseMemoryIsFree() throws Exception {
     VirtualExecutor sick = connect(BLOCK_BYTES);
-    VirtualFetch other = fetch(sick, POOL, new ReadingTask(null), true);
+    VirtualFetch other = fetch(sick, POOL, new FetchingTask(null), true);
     fabric.run(SECOND);
-    VirtualFetch fetch = fetch(sick, POOL / 2, new ReadingTask(null), false);
+    VirtualFetch fetch = fetch(sick, POOL / 2, new FetchingTask(null), false);
     fabric.run(10 * MS);
     fabric.delayMessages((from, type) -> type == Messages.LOCATED ? VirtualFabric.LOST : 0);
     while (other.open()) {
@@ -242,12 +242,12 @@ class ScarceMemoryTest {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor large = connect(3 << 20);
     VirtualExecutor small = connect(4 << 10);
-    VirtualFetch other = fetch(server, POOL / 2, new ReadingTask(null), true);
+    VirtualFetch other = fetch(server, POOL / 2, new FetchingTask(null), true);
     fabric.run(SECOND);
-    VirtualFetch waits = fetch(large, 1, new ReadingTask(null), false);
+    VirtualFetch waits = fetch(large, 1, new FetchingTask(null), false);
     fabric.run(20 * MS);
     assertThat(waits.isAnswered()).isFalse();
-    VirtualFetch passes = fetch(small, 100, new ReadingTask(null), false);
+    VirtualFetch passes = fetch(small, 100, new FetchingTask(null), false);
     fabric.run(20 * MS);
     assertThat(passes.isRead()).isTrue();
     assertThat(waits.isAnswered()).isFalse();
@@ -266,13 +266,13 @@ class ScarceMemoryTest {
     VirtualFetch waits = null;
     ArrayDeque<VirtualFetch> kept = new ArrayDeque<>();
     for (int i = 0; i < 100; i++) {
-      kept.add(fetch(small, 1, new ReadingTask(null), true));
+      kept.add(fetch(small, 1, new FetchingTask(null), true));
       fabric.run(MS);
       if (kept.size() > 10) {
         // Those behind the large block have no memory to give back.
         kept.poll().open();
       }
-      waits = i == 20 ? fetch(large, 1, new ReadingTask(null), false) : waits;
+      waits = i == 20 ? fetch(large, 1, new FetchingTask(null), false) : waits;
     }
     assertThat(waits.isRead()).isTrue();
     kept.forEach(VirtualFetch::open);

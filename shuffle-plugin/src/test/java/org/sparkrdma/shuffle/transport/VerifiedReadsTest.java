@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.RecordingListener;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -215,7 +215,7 @@ class VerifiedReadsTest {
               (peer, stage) -> CompletableFuture.completedFuture(Optional.of(server.endpoint())),
               () -> {});
       reads.useRdma(reader.transport());
-      client = reads.client(new ReadingTask(null));
+      client = reads.client(new FetchingTask(null));
     }
 
     /** Fetches blocks like Spark's iterator, and opens them as a task does when all are there. */

@@ -10,7 +10,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Blocks that a simulated executor fetches; checks that each has one answer. */
@@ -19,7 +19,7 @@ final class VirtualFetch implements FetchHandler {
   private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
   private final List<String> details = new ArrayList<>();
   private final Runnable onAnswer;
-  private final ReadingTask task;
+  private final FetchingTask task;
 
   /** Blocks that are not opened yet; null when each is opened at once. */
   private final List<ManagedBuffer> unopened;
@@ -30,7 +30,7 @@ final class VirtualFetch implements FetchHandler {
   /** Fetches one partition of the first map outputs of a server. */
   VirtualFetch(
       VirtualExecutor reader, Endpoint server, int partition, int maps, Runnable onAnswer) {
-    this(reader, server, partition, maps, onAnswer, new ReadingTask(null), false);
+    this(reader, server, partition, maps, onAnswer, new FetchingTask(null), false);
   }
 
   /**
@@ -44,7 +44,7 @@ final class VirtualFetch implements FetchHandler {
       int partition,
       int maps,
       Runnable onAnswer,
-      ReadingTask task,
+      FetchingTask task,
       boolean keeps) {
     this.answers = new boolean[maps];
     this.onAnswer = onAnswer;
@@ -72,7 +72,7 @@ final class VirtualFetch implements FetchHandler {
   }
 
   @Override
-  public ReadingTask reader() {
+  public FetchingTask reader() {
     return task;
   }
 

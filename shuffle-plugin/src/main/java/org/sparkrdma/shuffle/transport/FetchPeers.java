@@ -18,10 +18,10 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * ConnectAttempts} makes. {@link #fetch} finds the connection of a request, and leaves blocks to
  * TCP for whose {@link Peer} nothing may wait, or which is incompatible. Confined to the agent.
  */
-final class ReadPeers {
+final class FetchPeers {
   private final ConnectionResources context;
   private final Map<Long, Peer> peers = new HashMap<>();
-  private final Map<Long, ReadConnection> established;
+  private final Map<Long, FetchConnection> established;
   private final ConnectAttempts attempts;
   private final WaitBudget waits;
   private final WaitBudget firstConnections;
@@ -33,11 +33,11 @@ final class ReadPeers {
   /**
    * @param established has the connections by incarnation; tasks read it
    */
-  ReadPeers(
+  FetchPeers(
       ConnectionResources context,
       ConnectionManager manager,
       List<NetworkAddress> addresses,
-      Map<Long, ReadConnection> established) {
+      Map<Long, FetchConnection> established) {
     this.context = context;
     this.established = established;
     this.attempts = new ConnectAttempts(context, this, manager, addresses);
@@ -56,7 +56,7 @@ final class ReadPeers {
     Peer peer =
         peers.computeIfAbsent(
             endpoint.incarnation(), key -> new Peer(endpoint, waits, firstConnections));
-    ReadConnection connection = peer.connection();
+    FetchConnection connection = peer.connection();
     boolean usable = connection != null && connection.isUsable();
     String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
@@ -95,9 +95,9 @@ final class ReadPeers {
   }
 
   /** The established connection that was not used for longest; null when all are busy. */
-  ReadConnection idlest() {
-    ReadConnection idlest = null;
-    for (ReadConnection connection : established.values()) {
+  FetchConnection idlest() {
+    FetchConnection idlest = null;
+    for (FetchConnection connection : established.values()) {
       if (!connection.isBusy()
           && (idlest == null || connection.lastUsedNs - idlest.lastUsedNs < 0)) {
         idlest = connection;
@@ -107,7 +107,7 @@ final class ReadPeers {
   }
 
   /** The peer is proven: the fetches that wait begin. */
-  void onEstablished(ReadConnection connection, long nowNs) {
+  void onEstablished(FetchConnection connection, long nowNs) {
     Peer peer = connection.peer();
     attempts.endAttempt(connection);
     peer.onEstablished(nowNs);
@@ -123,7 +123,7 @@ final class ReadPeers {
    * @param reason null when it is no fault
    * @param sinceNs time since which tasks wait for it; now when none does
    */
-  void onBroken(ReadConnection connection, FallbackReason reason, String detail, long sinceNs) {
+  void onBroken(FetchConnection connection, FallbackReason reason, String detail, long sinceNs) {
     Peer peer = connection.peer();
     long nowNs = context.connections().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
@@ -162,7 +162,7 @@ final class ReadPeers {
   }
 
   /** The peer had no room or time for blocks: their wait was in vain, unless that was known. */
-  void onVainAnswer(ReadConnection connection, long askedNs, long nowNs) {
+  void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
       countVain(connection.peer().inVain(askedNs, nowNs));
       connection.setLimit(connection.peer().limitNs(nowNs));
@@ -170,7 +170,7 @@ final class ReadPeers {
   }
 
   /** An answer or READ has come after a wait that was longer than a free one. */
-  void onSlowResult(ReadConnection connection, long sinceNs, long nowNs) {
+  void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
     if (peer.onSlowResult(sinceNs, context.counters().tcpWaitNs(), nowNs)) {
@@ -183,7 +183,7 @@ final class ReadPeers {
   }
 
   /** Tasks have waited for an answer or READs of a connection for so long as they may. */
-  void onSuspect(ReadConnection connection, long sinceNs, long nowNs) {
+  void onSuspect(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
     countVain(peer.inVain(sinceNs, nowNs));
@@ -201,8 +201,8 @@ final class ReadPeers {
    */
   void limitHeldMemory() {
     long heldBytes = 0;
-    ReadConnection oldest = null;
-    for (ReadConnection one : established.values()) {
+    FetchConnection oldest = null;
+    for (FetchConnection one : established.values()) {
       if (one.isSuspect()) {
         heldBytes += one.heldBytes();
         oldest = oldest == null || one.suspectNs() - oldest.suspectNs() < 0 ? one : oldest;
@@ -228,14 +228,14 @@ final class ReadPeers {
       attempts.onFault(
           peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.isQuarantined(nowNs));
     }
-    ReadConnection connection = established.get(incarnation);
+    FetchConnection connection = established.get(incarnation);
     if (connection != null) {
       connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
     }
   }
 
   /** The queue pair of a connection is destroyed. */
-  void onDestroyed(ReadConnection connection) {
+  void onDestroyed(FetchConnection connection) {
     attempts.onDestroyed();
     if (connection.isProven()) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
@@ -256,7 +256,7 @@ final class ReadPeers {
           attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", true);
         }
       }
-      ReadConnection connection = peer.connection();
+      FetchConnection connection = peer.connection();
       boolean open = connection != null && connection.isUsable() && connection.checkWait(nowNs);
       hasOpenWaits |= open || peer.hasWaiting();
     }
@@ -283,7 +283,7 @@ final class ReadPeers {
    */
   void onTick(long nowNs) {
     for (Peer peer : peers.values()) {
-      ReadConnection connection = peer.connection();
+      FetchConnection connection = peer.connection();
       if (connection == null && !peer.isWanted(nowNs)) {
         peer.needsNoConnection();
       }

@@ -22,7 +22,7 @@ import scala.collection.Seq;
  * output by its index, and Spark recomputes what it names. Confined to the task's threads, but for
  * {@link #isHungry} and what it counts, where the thread is named.
  */
-public final class ReadingTask {
+public final class FetchingTask {
   private static final int UNKNOWN_INDEX = -1;
 
   /** Null for readers that are no task. */
@@ -80,11 +80,11 @@ public final class ReadingTask {
    *
    * @param task null for none
    */
-  public ReadingTask(TaskContext task) {
+  public FetchingTask(TaskContext task) {
     this(task, false, false);
   }
 
-  private ReadingTask(TaskContext task, boolean known, boolean readsBroadcast) {
+  private FetchingTask(TaskContext task, boolean known, boolean readsBroadcast) {
     this.task = task;
     this.known = known;
     this.readsBroadcast = readsBroadcast;
@@ -95,13 +95,13 @@ public final class ReadingTask {
    *
    * @param task null for none
    */
-  public static ReadingTask ofReader(TaskContext task) {
-    return new ReadingTask(task, true, false);
+  public static FetchingTask ofReader(TaskContext task) {
+    return new FetchingTask(task, true, false);
   }
 
   /** The reader of pieces of a broadcast variable, which is no task. */
-  public static ReadingTask ofBroadcast() {
-    return new ReadingTask(null, false, true);
+  public static FetchingTask ofBroadcast() {
+    return new FetchingTask(null, false, true);
   }
 
   /** Whether it reads pieces of a broadcast variable. */

@@ -21,11 +21,11 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 @Timeout(60)
-class ReadingTaskTest {
+class FetchingTaskTest {
   private static final int MAPS = 100;
   private static final int PARTITIONS = 3;
 
-  private final ReadingTask reading = ReadingTask.ofReader(null);
+  private final FetchingTask reading = FetchingTask.ofReader(null);
 
   private static BlockManagerId address(int executor) {
     return BlockManagerId.apply("" + executor, "host", 7_337, scala.Option.empty());

@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.ReadingTask;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -29,7 +29,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * while it is read is settled, but it stays in its batch until its READs are done or the queue pair
  * is destroyed: they write its memory. In no other state can a READ do that.
  */
-final class BlockRead implements ReceiveMemory.Waiter {
+final class BlockFetch implements ReceiveMemory.Waiter {
   /** Where it is; see the class comment. */
   enum State {
     WANTED,
@@ -68,7 +68,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   /**
    * @param index in its request
    */
-  BlockRead(LocateAnswers answers, FetchRequest request, int index) {
+  BlockFetch(LocateAnswers answers, FetchRequest request, int index) {
     this.answers = answers;
     this.request = request;
     this.index = index;
@@ -195,7 +195,7 @@ final class BlockRead implements ReceiveMemory.Waiter {
   }
 
   @Override
-  public ReadingTask reader() {
+  public FetchingTask reader() {
     return request.task();
   }
 

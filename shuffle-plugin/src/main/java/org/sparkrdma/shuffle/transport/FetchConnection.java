@@ -22,8 +22,8 @@ import org.sparkrdma.verbs.cm.Connection;
  *
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
-final class ReadConnection extends RdmaConnection {
-  private final ReadPeers peers;
+final class FetchConnection extends RdmaConnection {
+  private final FetchPeers peers;
   private final Peer peer;
   private final Handshake handshake;
 
@@ -48,8 +48,8 @@ final class ReadConnection extends RdmaConnection {
   /** Begin of the wait after which it was suspect. */
   private long waitedSinceNs;
 
-  ReadConnection(
-      ConnectionResources context, ReadPeers peers, Connection connection, Peer peer, long nowNs) {
+  FetchConnection(
+      ConnectionResources context, FetchPeers peers, Connection connection, Peer peer, long nowNs) {
     super(context, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
