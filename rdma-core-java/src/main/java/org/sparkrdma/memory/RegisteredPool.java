@@ -20,8 +20,8 @@ import org.sparkrdma.verbs.VerbsException;
  * <p>Regions are registered when chunks run out, within the pool's own limit and the {@link
  * PinnedBudget}; {@link #trimUnused()} and {@link #trimIdle} deregister regions without a chunk in
  * use. Safe for any thread: regions are registered and deregistered on the caller's thread, while
- * others go on. Owned by the runtime, closed before the protection domain, and after every call of
- * {@link #tryTake} and {@link #trimIdle} has returned.
+ * others go on. Its creator closes it before the protection domain, and after every call of {@link
+ * #tryTake} and {@link #trimIdle} has returned.
  *
  * <p>A region that the device refuses costs system calls, and takers try again and again. So after
  * a refusal the pool counts no more regions as available, and registers none, for {@value

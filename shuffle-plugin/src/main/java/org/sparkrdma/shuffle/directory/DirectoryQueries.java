@@ -102,8 +102,8 @@ public final class DirectoryQueries {
   }
 
   /**
-   * Called when an endpoint does not answer: queries the directory for changes, at most every few
-   * seconds.
+   * An endpoint does not answer, or an executor has none: queries the directory for changes, at
+   * most every few seconds.
    */
   public synchronized void recheck() {
     if (!closed && nowNs.getAsLong() - queriedNs >= RECHECK_INTERVAL_NS) {

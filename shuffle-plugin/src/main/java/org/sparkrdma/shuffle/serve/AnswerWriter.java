@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.wire.Located;
 final class AnswerWriter {
   private final IndexCache outputs;
   private final FileWindows windows;
-  private final BlockLoad.Context loads;
+  private final LoadContext context;
   private final boolean registers;
   private final ShuffleCounters counters;
   private final Located.Encoder answer = new Located.Encoder();
@@ -53,12 +53,12 @@ final class AnswerWriter {
   AnswerWriter(
       IndexCache outputs,
       FileWindows windows,
-      BlockLoad.Context loads,
+      LoadContext context,
       boolean registers,
       ShuffleCounters counters) {
     this.outputs = outputs;
     this.windows = windows;
-    this.loads = loads;
+    this.context = context;
     this.registers = registers;
     this.counters = counters;
   }
@@ -103,7 +103,7 @@ final class AnswerWriter {
     extentsFromCopies = 0;
     bytesFromCopies = 0;
     sentToTcp = 0;
-    answer.begin(locate.answer(), locate.request().requestId(), loads.checksumKind());
+    answer.begin(locate.answer(), locate.request().requestId(), context.checksumKind());
   }
 
   /** Ends the answer that was written last, and counts it; returns its length in bytes. */
@@ -166,7 +166,7 @@ final class AnswerWriter {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
     long at = start + from;
-    boolean computes = loads.computes(request.freshSums(block), map);
+    boolean computes = context.computes(request.freshSums(block), map);
     boolean mayUseWindows = registers && entry != null && !computes;
     BlockLoad.Copy copy = found == null ? null : found.first;
     recorded.begin(map, first, last, at);

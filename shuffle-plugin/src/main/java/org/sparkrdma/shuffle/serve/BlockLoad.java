@@ -10,7 +10,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.PartitionRange;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -31,28 +30,7 @@ final class BlockLoad implements Leased {
   /** A load that has copied so many bytes begins no more of them, unless it knew them before. */
   static final int MAX_BYTES = 1 << 20;
 
-  /** A checksum is computed for each cell of a block; it fits into a chunk of any size in use. */
-  private static final int CELL_BYTES = 256 << 10;
-
   private static final Logger LOG = LoggerFactory.getLogger(BlockLoad.class);
-
-  /** What is common to the loads of a server. */
-  record Context(
-      MapOutputs source,
-      CopyMemory memory,
-      DiskWork work,
-      int chunkBytes,
-      int checksumKind,
-      boolean computeSums) {
-    /** Whether the checksums of a block are computed from the bytes that are served. */
-    boolean computes(boolean freshSums, MapOutput map) {
-      return computeSums && (freshSums || map.needsSums());
-    }
-
-    int cellBytes() {
-      return Math.min(CELL_BYTES, chunkBytes);
-    }
-  }
 
   /** How the load of a block has ended. */
   enum Outcome {
@@ -146,7 +124,7 @@ final class BlockLoad implements Leased {
     }
   }
 
-  private final Context context;
+  private final LoadContext context;
   private final OpenLocate locate;
   private final CopyMemory.Share share;
   private final int disk;
@@ -182,7 +160,7 @@ final class BlockLoad implements Leased {
    * @param maxWhole indexes of so many partitions are read as a whole
    */
   BlockLoad(
-      Context context,
+      LoadContext context,
       OpenLocate locate,
       CopyMemory.Share share,
       int disk,
@@ -269,23 +247,25 @@ final class BlockLoad implements Leased {
         part.outcome = Outcome.UNKNOWN;
         part.isUnreadable = true;
       }
-      context.work.onProgress(disk);
+      context.work().onProgress(disk);
     }
   }
 
   private void load(Part part) throws IOException {
     if (part.map == null) {
       part.map =
-          context.source.openRange(
-              part.owner,
-              part.shuffleId,
-              part.mapId,
-              new PartitionRange(part.first, part.end, maxWhole));
+          context
+              .source()
+              .openRange(
+                  part.owner,
+                  part.shuffleId,
+                  part.mapId,
+                  new PartitionRange(part.first, part.end, maxWhole));
       part.isNew = true;
     }
     if (part.map == null || part.end > part.map.partitions()) {
       part.outcome = Outcome.UNKNOWN;
-    } else if ((copies || !part.isNew) && context.source.dataDisk(part.map) == disk) {
+    } else if ((copies || !part.isNew) && context.source().dataDisk(part.map) == disk) {
       copy(part, part.map.offset(part.first), part.map.offset(part.end));
     }
   }
@@ -306,12 +286,12 @@ final class BlockLoad implements Leased {
         part.outcome = Outcome.NO_MEMORY;
         return;
       }
-      int length = Math.min(wanted, context.chunkBytes - used);
+      int length = Math.min(wanted, context.chunkBytes() - used);
       RegisteredChunk chunk = chunks.get(chunks.size() - 1);
       ByteBuffer target = chunk.slice(used, length);
-      long beganNs = context.work.nowNs();
+      long beganNs = context.work().nowNs();
       part.map.read(at, target);
-      readNs += context.work.onProgress(disk) - beganNs;
+      readNs += context.work().onProgress(disk) - beganNs;
       reads++;
       long sum = computes ? sum(target.flip()) : 0;
       part.add(
@@ -332,17 +312,17 @@ final class BlockLoad implements Leased {
   }
 
   private long sum(ByteBuffer bytes) {
-    Checksum checksum = Located.newChecksum(context.checksumKind);
+    Checksum checksum = Located.newChecksum(context.checksumKind());
     checksum.update(bytes);
     return checksum.getValue();
   }
 
   private boolean hasRoom(int lengthBytes) {
-    return !chunks.isEmpty() && context.chunkBytes - used >= lengthBytes;
+    return !chunks.isEmpty() && context.chunkBytes() - used >= lengthBytes;
   }
 
   private boolean tryTakeChunk() {
-    RegisteredChunk chunk = context.memory.tryTake(share);
+    RegisteredChunk chunk = context.memory().tryTake(share);
     if (chunk == null) {
       return false;
     }
@@ -372,7 +352,7 @@ final class BlockLoad implements Leased {
   void releaseUnheld() {
     if (holds == 0) {
       for (RegisteredChunk chunk : chunks) {
-        context.memory.release(chunk, share);
+        context.memory().release(chunk, share);
       }
       chunks.clear();
     }

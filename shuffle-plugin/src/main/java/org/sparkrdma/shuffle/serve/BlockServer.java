@@ -32,7 +32,7 @@ import org.sparkrdma.verbs.Device;
  * windows are registered beside the answers, where that pays. A LOCATE that waits is answered when
  * nothing is missing, or at half of the reader's time-out with what there is; the reader asks for
  * the rest again. One for which there is no memory waits until others release theirs, then uses
- * TCP. Registration and deregistration never run on the agent.
+ * TCP. Its memory is registered and deregistered on threads of the disks, never on the agent.
  *
  * <p>The transport creates it, starts it, calls {@link #doWork} in each turn of the agent, and
  * closes it after the agent has ended and before the protection domain. Methods are confined to the
@@ -129,8 +129,8 @@ public final class BlockServer implements DiskWork.Listener {
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     int checksumKind =
         settings.computeSums() && !recorded ? Located.CRC32C_KIND : source.checksumKind();
-    BlockLoad.Context context =
-        new BlockLoad.Context(
+    LoadContext context =
+        new LoadContext(
             source, memory, work, settings.chunkBytes(), checksumKind, settings.computeSums());
     this.planner =
         new LoadPlanner(

@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <pre>
  *  LOADING ──► IDLE ◄──► LEASED      evicted only when it is IDLE
- *     │          └─────────┴──► CLOSED
+ *     │          └──► CLOSED
  *     └──────► CLOSED               it could not be registered
  * </pre>
  *

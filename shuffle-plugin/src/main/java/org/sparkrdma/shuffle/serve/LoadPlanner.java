@@ -25,7 +25,7 @@ final class LoadPlanner {
   private final FileWindows windows;
   private final CopyMemory memory;
   private final DiskWork work;
-  private final BlockLoad.Context context;
+  private final LoadContext context;
   private final Consumer<Runnable> agent;
   private final boolean registers;
   private final boolean waitsForWindows;
@@ -49,7 +49,7 @@ final class LoadPlanner {
       MapOutputs source,
       IndexCache outputs,
       FileWindows windows,
-      BlockLoad.Context context,
+      LoadContext context,
       Consumer<Runnable> agent,
       boolean registers,
       boolean waitsForWindows,

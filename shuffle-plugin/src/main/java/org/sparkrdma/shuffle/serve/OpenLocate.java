@@ -16,9 +16,9 @@ import org.sparkrdma.shuffle.wire.Located;
  *
  * <pre>
  *  ARRIVED ──► LOADING ──► RESUMED ──► ENDED     answered or dropped, whatever its state
- *                 │ ▲
- *                 ▼ │
- *              NO_MEMORY                         waits until others release memory
+ *                 │ ▲           ▲
+ *                 ▼ │           │
+ *              NO_MEMORY ───────┘                waits until others release memory, or in vain
  * </pre>
  *
  * <p>The server calls exactly one of {@link #answered} and {@link #malformed}, and nothing after

@@ -13,8 +13,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
  * The thread that owns the completion queues, the connection manager, all connections and receive
- * memory. It only blocks on its completion channel, where {@link AgentCommands} of other threads,
- * events and completions wake it.
+ * memory. It waits on its completion channel only, where {@link AgentCommands} of other threads,
+ * events and completions wake it; a pool of receive memory or of messages that grows or shrinks
+ * makes its call of the device here.
  *
  * <p>It spins only while it expects an answer sooner than a wake-up costs, and not while it gets no
  * processor in time; otherwise it sleeps at once. {@link #doWork} is one iteration.

@@ -9,8 +9,8 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The send queue of a queue pair. Its lock guards posting, retiring, breaking and destroying, and
- * what {@link LocateExchange} says, so that a task may post while the agent polls. All methods but
- * {@link #retire} and {@link #destroy} need the lock.
+ * what {@link LocateExchange} says, so that a task may post while the agent polls. {@link #retire},
+ * {@link #markBroken} and {@link #destroy} take it; the others need it, but {@link #retiredUse}.
  *
  * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion
  * of number n retires all up to n. The last READ of a post is signalled, one in each quarter of the

@@ -35,7 +35,7 @@ import java.util.regex.Pattern;
  * has written the map outputs and has ended, see {@link #owner(String)}: the server reads them
  * where the shuffle service says. All fields little-endian. Answered by one {@link Located}, whose
  * lengths and ranges its decoder checks, and whose blocks the reader checks against this request
- * ({@code LocateExchange}).
+ * ({@code LocateAnswers}).
  */
 public final class Locate {
   /** Bytes before the leases. */
