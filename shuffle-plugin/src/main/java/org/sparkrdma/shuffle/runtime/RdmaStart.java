@@ -40,6 +40,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.HeapShortage;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.transport.Identity;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
@@ -166,9 +167,11 @@ class RdmaStart {
               || (e instanceof VerbsException failure && failure.isTransient());
       reasons.add(e.getMessage());
     } catch (OutOfMemoryError e) {
-      // A thread of the engine. Of the heap, it is fatal.
+      if (HeapShortage.isFatal(e)) {
+        throw e;
+      }
       transientReason = true;
-      reasons.add(ThreadShortageException.of("of the engine", e).getMessage());
+      reasons.add("no thread or no memory beside the heap: " + e);
     } catch (LinkageError e) {
       LOG.debug("A class cannot be initialised", e);
       reasons.add("a class cannot be initialised: " + e);

@@ -4,13 +4,13 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.thread.HeapShortage;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -239,8 +239,8 @@ final class DiskWork {
   }
 
   /**
-   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, and direct memory
-   * of the JVM, which channels take for a read. A lack of heap is fatal.
+   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, and memory beside
+   * the heap, which channels take for a read.
    *
    * @return null when it did not fail
    */
@@ -253,7 +253,7 @@ final class DiskWork {
     } catch (LinkageError e) {
       return new IOException(e);
     } catch (OutOfMemoryError e) {
-      if (!String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT).contains("direct buffer")) {
+      if (HeapShortage.isFatal(e)) {
         throw e;
       }
       return new IOException(e);

@@ -285,10 +285,34 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
             },
             List.of());
     assertStartsLater(
-        runtime, "cannot start the thread " + (ofEngine ? "of the engine" : "rdma-delivery-2"));
+        runtime,
+        ofEngine ? "unable to create native thread" : "cannot start the thread rdma-delivery-2");
     assertThat(starts).hasValue(2);
     assertThat(engine.closed())
         .containsExactly("device", "engine", "transport", "device", "engine");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Cannot reserve 8192 bytes of direct buffer memory (allocated: 1, limit: 2)",
+        "no native memory: lengthBytes=8192"
+      })
+  void shouldStartLaterWhenThereIsNoMemoryBesideTheHeapAtTheFirstStart(String message)
+      throws Exception {
+    AtomicInteger starts = new AtomicInteger();
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              if (starts.incrementAndGet() == 1) {
+                throw new OutOfMemoryError(message);
+              }
+              return engine.transport();
+            },
+            List.of());
+    assertStartsLater(runtime, message);
+    assertThat(starts).hasValue(2);
   }
 
   @Test
