@@ -106,9 +106,7 @@ public final class ShuffleCounters {
    *
    * <p>An {@link AtomicHistogram}, because recording must neither allocate nor wait. Its counts
    * only grow, and the total is counted last: a percentile that is read while others record is
-   * found in one pass, and differs by at most as many ranks as values were recorded meanwhile. A
-   * Recorder would give exact snapshots, for a second histogram and three times as many classes in
-   * the jar. A ConcurrentHistogram adds only resizing.
+   * found in one pass, and differs by at most as many ranks as values were recorded meanwhile.
    */
   public static final class ReadLatency {
     /** A READ takes at most {@code spark.shuffle.rdma.request.timeout}, which is at most 30 min. */
@@ -170,6 +168,9 @@ public final class ShuffleCounters {
 
     private long number;
 
+    /** Whether the last report has left stages behind. */
+    private boolean leftBehind;
+
     /** No bytes yet. */
     private StageReads() {}
 
@@ -212,15 +213,14 @@ public final class ShuffleCounters {
         }
         report = List.copyOf(next);
       }
+      leftBehind = !added.isEmpty();
       return report;
     }
 
-    /**
-     * The driver has the last report. Returns whether more stages wait than one report may have.
-     */
+    /** The driver has the last report. Returns whether stages waited that were not in it. */
     public synchronized boolean taken() {
       report = List.of();
-      return added.size() > MAX_STAGES;
+      return leftBehind;
     }
   }
 }
