@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -77,6 +79,27 @@ class RdmaTransportTest {
    * As a new executor does; it counts as a LOCATE that it served, and in nothing that it read. Both
    * ends of the connection are closed at once.
    */
+  /** The leak checks look at what is left. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void shouldLeaveNothingWhenTheSystemRefusesOneOfItsThreads(int allowed) {
+    List<Thread> started = new ArrayList<>();
+    Options options =
+        new Options(1)
+            .starts(
+                thread -> {
+                  if (started.size() == allowed) {
+                    OutOfMemoryError refusal =
+                        new OutOfMemoryError("unable to create native thread");
+                    throw ThreadShortageException.of(thread.getName(), refusal);
+                  }
+                  thread.start();
+                  started.add(thread);
+                });
+    assertThatThrownBy(() -> open(options)).isInstanceOf(ThreadShortageException.class);
+    assertThat(started).hasSize(allowed).noneMatch(Thread::isAlive);
+  }
+
   @Test
   void shouldAnswerItself() throws Exception {
     try (TestExecutor server = open(new Options(1));

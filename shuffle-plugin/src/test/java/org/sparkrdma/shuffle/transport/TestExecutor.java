@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -33,10 +34,12 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -84,9 +87,16 @@ final class TestExecutor implements AutoCloseable {
     private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
     private ShuffleSettings settings;
+    private Consumer<Thread> threadStart = ThreadShortageException::start;
 
     Options(long incarnation) {
       this.incarnation = incarnation;
+    }
+
+    /** Starts the threads of the transport. */
+    Options starts(Consumer<Thread> threads) {
+      threadStart = threads;
+      return this;
     }
 
     Options faults(String plan) {
@@ -241,10 +251,12 @@ final class TestExecutor implements AutoCloseable {
     TransportSettings transportSettings =
         options.settings != null ? options.settings.transport() : transportSettings(options);
     // As executors do at the start.
-    return RdmaTransport.open(
+    return TransportBuilder.open(
         transportSettings,
         options.settings != null ? options.settings.serve() : serveSettings(options),
-        environment(options, token));
+        environment(options, token),
+        BlockServer::new,
+        options.threadStart);
   }
 
   /** A busy machine may stop any thread for a second. */
