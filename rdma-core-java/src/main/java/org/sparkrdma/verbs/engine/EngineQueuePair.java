@@ -439,6 +439,8 @@ public abstract class EngineQueuePair implements QueuePair {
     if (reason != null) {
       refusal = null;
       connection.endIfEstablished(reason);
+      // The device has been told now only that its work ends.
+      brokenAtNs = System.nanoTime();
     }
   }
 
