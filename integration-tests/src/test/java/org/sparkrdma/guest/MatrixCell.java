@@ -106,7 +106,7 @@ record MatrixCell(
 
   /** Whether this kernel would write registered map outputs to their server again. */
   boolean copiesMapOutputs() {
-    return kernel.equals("6.1") && files.equals("nfs");
+    return kernel.equals("6.1") && !files.equals("tmpfs");
   }
 
   /** Name of the application, see {@code ClusterNode}. */
