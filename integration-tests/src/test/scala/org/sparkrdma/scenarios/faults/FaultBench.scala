@@ -17,14 +17,12 @@ import org.sparkrdma.scenarios.faults.plan.Report
 
 /** A cluster whose executors have an engine with faults. Used by the test's thread.
   *
-  * @param onlyWindows
-  *   whether blocks come out of registered files only
+  * @param serve
+  *   see `FaultPoint.serve`
   */
-private[faults] final class FaultBench(val onlyWindows: Boolean) extends AutoCloseable {
-  val cluster: SparkCluster = SparkCluster.start {
-    val conf = FaultBench.conf()
-    if (onlyWindows) conf.set("spark.shuffle.rdma.serve", "window") else conf
-  }
+private[faults] final class FaultBench(val serve: String) extends AutoCloseable {
+  val cluster: SparkCluster =
+    SparkCluster.start(FaultBench.conf().set("spark.shuffle.rdma.serve", serve))
 
   def counters(): Map[String, Map[String, Long]] =
     cluster

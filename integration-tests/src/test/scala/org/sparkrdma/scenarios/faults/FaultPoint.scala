@@ -29,9 +29,9 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   whether the fault may be met only after the last block of a job
   * @param retries
   *   the tasks and stages that Spark repeats
-  * @param onlyWindows
-  *   whether blocks come out of registered files only: otherwise a server copies them where its
-  *   measured prices say that a registration does not pay
+  * @param serve
+  *   the way in which servers serve: with `auto` no file is registered where the measured prices
+  *   say that it does not pay
   * @param nightly
   *   whether daily runs leave it out, because they have another fault that a reader treats in the
   *   same way: the same claims, the same reasons. At which step it happens is the matter of the
@@ -52,7 +52,7 @@ private[faults] final case class FaultPoint(
     runsTwice: Boolean = false,
     retries: FaultPoint.Retries = FaultPoint.NoRetry,
     after: FaultPoint.After = FaultPoint.AllByRead,
-    onlyWindows: Boolean = false,
+    serve: String = "auto",
     nightly: Boolean = false
 ) {
 

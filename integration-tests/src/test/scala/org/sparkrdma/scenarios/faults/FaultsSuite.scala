@@ -85,7 +85,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   private def runFault(point: FaultPoint): Unit = {
     // First, because it starts its own cluster and only one can run.
     val wanted = expected(point.job)
-    val on = openBench(point.onlyWindows)
+    val on = openBench(point.serve)
     val cluster = on.cluster
     val executors = on.executorIds()
     val first = on.firstProcess()
@@ -213,10 +213,10 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       }
       .groupMapReduce(_._1)(_._2)(_ + _)
 
-  private def openBench(onlyWindows: Boolean): FaultBench = {
-    if (!bench.exists(_.onlyWindows == onlyWindows)) {
+  private def openBench(serve: String): FaultBench = {
+    if (!bench.exists(_.serve == serve)) {
       bench.foreach(_.close())
-      bench = Some(new FaultBench(onlyWindows))
+      bench = Some(new FaultBench(serve))
       // The first faults need executors that have returned the memory of their first fetch.
       eventually(assert(bench.get.endsAndBytes().forall(_ == ((2L, 0L)))))
     }

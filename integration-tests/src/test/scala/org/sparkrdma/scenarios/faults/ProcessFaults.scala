@@ -53,7 +53,7 @@ private[faults] object ProcessFaults {
         claims = Seq(Claim.grows("rdma.blocks.read")),
         mayAlso = Set("peer-unknown-block", "read-error", "lost-peer"),
         retries = FaultPoint.StagesRetried,
-        onlyWindows = true
+        serve = "window"
       ),
       FaultPoint(
         "map outputs lose their last bytes while they are leased",
@@ -64,7 +64,7 @@ private[faults] object ProcessFaults {
         readsOnOneExecutor = true,
         retries = FaultPoint.StagesRetried,
         boundSeconds = 30,
-        onlyWindows = true
+        serve = "window"
       ),
       FaultPoint(
         "READs fail and TCP does, too",
@@ -76,7 +76,7 @@ private[faults] object ProcessFaults {
         claims = Seq(Claim.byTcp("read-error"), Claim.grows("connections.closed")),
         mayAlso = FaultPoint.ConnectionEnds + "peer-unknown-block",
         retries = FaultPoint.StagesRetried,
-        onlyWindows = true
+        serve = "window"
       ),
       FaultPoint(
         "the peer is killed with SIGKILL",

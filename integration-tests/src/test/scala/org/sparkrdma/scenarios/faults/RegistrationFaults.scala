@@ -37,16 +37,19 @@ private[faults] object RegistrationFaults {
         // Blocks wait for memory a hundred times as long here.
         boundSeconds = 40
       ),
-      // A few refusals would not show copies: a window is tried again after 10 ms.
+      // A few refusals would not show copies: a window is tried again after 10 ms. Blocks wait for
+      // windows that page on demand, and are copied only where there is none.
       FaultPoint(
         "a window is refused with ENOMEM",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
-        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy")
+        claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy"),
+        serve = "odp"
       ),
       FaultPoint(
         "a window is refused with EFAULT",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1, maxFires = Forever)),
         claims = Claim.AllByRead :+ Claim.grows("serve.pieces.copy"),
+        serve = "odp",
         nightly = true
       )
     )

@@ -65,7 +65,9 @@ final class FaultyDomain implements ProtectionDomain {
       throws VerbsException {
     Rule rule = faults.fire(Step.REGISTER_FILE);
     refuse(rule, lengthBytes);
-    MemoryRegion region = real.registerFile(file, offset, lengthBytes, access);
+    // Without on-demand paging, which the real engine lacks.
+    MemoryRegion region =
+        real.registerFile(file, offset, lengthBytes, Set.of(AccessFlag.REMOTE_READ));
     if (rule != null) {
       corrupt(file, rule.act());
     }
