@@ -16,6 +16,7 @@ import picocli.CommandLine.Parameters;
  * @param modes shuffles to compare; ratios are to the first
  * @param rounds measured runs under each shuffle
  * @param warmUps runs before each measured one, in the same executors
+ * @param repeats runs of the job, one after the other, whose sums are one measured run
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
  * @param freezes whether one executor is stopped for a while in each measured run, which takes
  *     executors on this host
@@ -26,9 +27,15 @@ public record BenchmarkPlan(
     List<ShuffleMode> modes,
     int rounds,
     int warmUps,
+    int repeats,
     String data,
     boolean freezes)
     implements MeasuredApplication.Plan {
+  /** Plans in reports of older versions do not say how often a job is repeated. */
+  public BenchmarkPlan {
+    repeats = Math.max(1, repeats);
+  }
+
   /**
    * The shuffles, or other modes, in the order of one round. Each round begins with another shuffle
    * than the one before, and every second round is the reverse of the one before it. Over as many
@@ -57,7 +64,7 @@ public record BenchmarkPlan(
 
   /** The same with another directory. */
   public BenchmarkPlan withData(String newData) {
-    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, freezes);
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, repeats, newData, freezes);
   }
 
   @Override
@@ -68,7 +75,7 @@ public record BenchmarkPlan(
   /** Total number of runs, with warm-ups and the first one, which does not count. */
   public int runs() {
     int applications = shapes.size() * rounds * modes.size() + (rounds > 1 ? 1 : 0);
-    return applications * (warmUps + 1);
+    return applications * (warmUps + repeats);
   }
 
   /** Options of a job that {@code ./bench} and {@code spark-submit} share. */
@@ -94,7 +101,7 @@ public record BenchmarkPlan(
       List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
       wanted.forEach(job::workload);
       return new BenchmarkPlan(
-          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, "", false);
+          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, 1, "", false);
     }
   }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -232,6 +233,29 @@ public record BenchmarkReport(
       querySeconds = querySeconds == null ? Map.of() : querySeconds;
     }
 
+    /** The sums of this run and another one in the same executors, which stops none. */
+    RunResult plus(RunResult next) {
+      Map<String, Long> allFallbacks = new TreeMap<>(fallbacks);
+      next.fallbacks.forEach((name, n) -> allFallbacks.merge(name, n, Long::sum));
+      Map<String, Double> allQueries = new LinkedHashMap<>(querySeconds);
+      next.querySeconds.forEach((name, time) -> allQueries.merge(name, time, Double::sum));
+      return new RunResult(
+          mode,
+          round,
+          executors,
+          seconds + next.seconds,
+          fetchWaitSeconds + next.fetchWaitSeconds,
+          executorCpuSeconds + next.executorCpuSeconds,
+          gcSeconds + next.gcSeconds,
+          Math.max(peakMemoryBytes, next.peakMemoryBytes),
+          bytes.plus(next.bytes),
+          blocks.plus(next.blocks),
+          allFallbacks,
+          answer,
+          allQueries,
+          frozen);
+    }
+
     private double seconds(String query) {
       return querySeconds.getOrDefault(query, Double.NaN);
     }
@@ -246,7 +270,11 @@ public record BenchmarkReport(
     public record Frozen(double taskSeconds, double fetchWaitSeconds, ByPath bytesAfter) {}
 
     /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
-    public record ByPath(long read, long tcp, long local) {}
+    public record ByPath(long read, long tcp, long local) {
+      private ByPath plus(ByPath next) {
+        return new ByPath(read + next.read, tcp + next.tcp, local + next.local);
+      }
+    }
   }
 
   /** A measured quantity of a run; less is better. */

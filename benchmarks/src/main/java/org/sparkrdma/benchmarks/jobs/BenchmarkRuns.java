@@ -142,11 +142,15 @@ final class BenchmarkRuns {
             runsDone++;
           }
           VoidFunction<ComputedAnswer> check = answer -> requireSameAnswer(answer, run);
-          RunResult result =
-              new MeasuredRun(spark, plan.freezes())
-                  .run(workload, plan.data(), mode, round, describe(run), check);
-          runsDone++;
-          return result;
+          RunResult sum = null;
+          for (int i = 1; i <= plan.repeats(); i++) {
+            RunResult result =
+                new MeasuredRun(spark, plan.freezes())
+                    .run(workload, plan.data(), mode, round, describe(run), check);
+            runsDone++;
+            sum = sum == null ? result : sum.plus(result);
+          }
+          return sum;
         });
   }
 

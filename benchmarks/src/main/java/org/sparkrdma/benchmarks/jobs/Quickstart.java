@@ -62,7 +62,7 @@ public final class Quickstart implements Callable<Integer> {
     LaunchOptions.checkWarmUps(warmUps());
     String defaultSize = job == ShuffleJob.GROUPBY ? "256m" : "1g";
     String shape = job.shapeOf(size == null ? DataSize.parse(defaultSize) : size);
-    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), "", false);
+    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), 1, "", false);
   }
 
   /** TeraSort has no warm-up by default, since it takes long. */

@@ -51,6 +51,11 @@ public final class ScarceCommand implements Callable<Integer> {
 
   private static final int MOST_OF_THEM = 10;
 
+  /** The first runs of new executors differ by as much as a verdict, and so does a single one. */
+  private static final int WARM_UPS = 2;
+
+  private static final int REPEATS = 3;
+
   /** More unclear cells than one in so many say nothing about the others. */
   private static final int UNCLEAR_PART = 10;
 
@@ -234,7 +239,14 @@ public final class ScarceCommand implements Callable<Integer> {
     runs.progress().log("cell " + cell + ", " + count + " rounds");
     BenchmarkPlan plan =
         new BenchmarkPlan(
-            ShuffleJob.GROUPBY, List.of(cell.shape), MODES, count, 1, "", cell.freezes());
+            ShuffleJob.GROUPBY,
+            List.of(cell.shape),
+            MODES,
+            count,
+            WARM_UPS,
+            cell.freezes() ? 1 : REPEATS,
+            "",
+            cell.freezes());
     Map<String, String> conf = JobCommand.executorConf(threads);
     conf.put("spark.cores.max", Integer.toString(cell.executors() * threads));
     conf.putAll(cell.conf());

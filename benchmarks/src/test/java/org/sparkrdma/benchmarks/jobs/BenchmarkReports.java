@@ -19,6 +19,7 @@ public final class BenchmarkReports {
             List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
             rounds,
             5,
+            1,
             "",
             false),
         Environment.now(),

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 import org.sparkrdma.cluster.LaunchException;
 
 /** The driver's side, in an application without executors, which ends at the measured run. */
@@ -63,6 +64,17 @@ class BenchmarkRunsTest {
         .hasMessageStartingWith("groupby 2x2x4k, first run, which does not count, warm-up: wrong");
   }
 
+  @Test
+  void shouldSumTheRunsOfOneMeasuredRun() {
+    RunResult sum =
+        BenchmarkReports.run(ShuffleMode.RDMA, 3, 6, 1.5)
+            .plus(BenchmarkReports.run(ShuffleMode.RDMA, 3, 5, 0.5));
+    assertThat(List.of(sum.seconds(), sum.fetchWaitSeconds(), sum.executorCpuSeconds()))
+        .containsExactly(11.0, 2.0, 7.0);
+    assertThat(sum.bytes()).isEqualTo(new RunResult.ByPath(2 << 20, 0, 2 << 20));
+    assertThat(sum.peakMemoryBytes()).isEqualTo(500L << 20);
+  }
+
   private static BenchmarkPlan plan(int rounds, int warmUps) {
     return new BenchmarkPlan(
         ShuffleJob.GROUPBY,
@@ -70,6 +82,7 @@ class BenchmarkRunsTest {
         List.of(ShuffleMode.VANILLA),
         rounds,
         warmUps,
+        1,
         "",
         false);
   }
