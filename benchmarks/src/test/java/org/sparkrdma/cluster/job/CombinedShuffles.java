@@ -211,6 +211,10 @@ final class CombinedShuffles {
                   first + width,
                   context,
                   context.taskMetrics().createTempShuffleReadMetrics());
+      boolean plugIns = SparkEnv.get().shuffleManager().getClass().getName().contains("Rdma");
+      if (reader.getClass().getName().contains("Rdma") != plugIns) {
+        throw new IllegalStateException("the records are read by " + reader);
+      }
       Iterator<? extends Product2<Object, Object>> records = reader.read();
       return (Iterator<Tuple2<Object, Object>>) records;
     }
