@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.engine;
 
-import java.util.EnumSet;
-import java.util.Set;
 import org.sparkrdma.scenarios.faults.plan.Faults;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -25,25 +23,10 @@ final class FaultyDevice implements Device {
     this.faults = faults;
   }
 
-  /**
-   * Tasks do not post, because the faults are confined to the polling thread. The domain registers
-   * files as if they paged on demand.
-   */
+  /** Tasks do not post, because the faults are confined to the polling thread. */
   @Override
   public DeviceInfo info() {
-    DeviceInfo info = real.info();
-    Set<Capability> capabilities = EnumSet.copyOf(info.capabilities());
-    capabilities.remove(Capability.POST_BESIDE_POLL);
-    capabilities.add(Capability.ON_DEMAND_PAGING);
-    return new DeviceInfo(
-        info.name(),
-        info.engine(),
-        info.transport(),
-        info.nodeGuid(),
-        info.limits(),
-        capabilities,
-        info.ports(),
-        info.reported());
+    return real.info().without(Capability.POST_BESIDE_POLL);
   }
 
   @Override

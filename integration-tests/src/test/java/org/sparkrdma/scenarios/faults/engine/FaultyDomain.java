@@ -65,9 +65,7 @@ final class FaultyDomain implements ProtectionDomain {
       throws VerbsException {
     Rule rule = faults.fire(Step.REGISTER_FILE);
     refuse(rule, lengthBytes);
-    // Without on-demand paging, which the real engine lacks.
-    MemoryRegion region =
-        real.registerFile(file, offset, lengthBytes, Set.of(AccessFlag.REMOTE_READ));
+    MemoryRegion region = real.registerFile(file, offset, lengthBytes, access);
     if (rule != null) {
       corrupt(file, rule.act());
     }
