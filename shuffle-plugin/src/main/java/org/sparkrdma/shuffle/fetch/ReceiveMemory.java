@@ -62,6 +62,9 @@ public final class ReceiveMemory {
     /** Whether its connection may have more memory now. */
     boolean mayTake();
 
+    /** It gets memory soon, which counts before others are asked whether they may have some. */
+    void onGranted();
+
     /** It gets memory, which it must release, or null, and waits no longer. */
     void onMemory(FetchedBlock memory);
   }
@@ -250,6 +253,7 @@ public final class ReceiveMemory {
         closed = true;
       }
       if (memory != null) {
+        wait.waiter.onGranted();
         onMemory(hungry, nowNs);
       }
       if (memory != null || isOver(wait, hungry, nowNs)) {

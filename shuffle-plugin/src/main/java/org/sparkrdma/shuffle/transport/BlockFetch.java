@@ -187,10 +187,14 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   }
 
   @Override
+  public void onGranted() {
+    answers.hold(blockBytes);
+  }
+
+  @Override
   public void onMemory(FetchedBlock granted) {
     state = State.WANTED;
     memory = granted;
-    answers.hold(granted == null ? 0 : blockBytes);
     answers.onMemory(this);
   }
 

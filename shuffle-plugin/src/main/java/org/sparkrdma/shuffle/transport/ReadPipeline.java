@@ -80,7 +80,8 @@ final class ReadPipeline {
   /**
    * Posts READs as far as the send queue and {@link ReadsInFlight} have room.
    *
-   * @param first whether it is the first one that waits, and has its turn now
+   * @param first whether it is the first one that waits, and has its turn now: for one READ, if
+   *     others wait, too
    * @return false when it must still wait for its turn
    */
   boolean postReads(boolean first) {
@@ -98,7 +99,7 @@ final class ReadPipeline {
         int read = batch.nextRead();
         if (!sends.canGather()) {
           break;
-        } else if (context.inFlight().tryTake(this, batch.lengthBytes(read), first)) {
+        } else if (context.inFlight().tryTake(batch.lengthBytes(read), first && posted == 0)) {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
           inFlightBytes += batch.lengthBytes(read);
@@ -116,6 +117,9 @@ final class ReadPipeline {
       sends.unlock();
     }
     waitsForTurn = !hasRoom;
+    if (waitsForTurn && !first) {
+      context.inFlight().await(this);
+    }
     if (posted > 0) {
       context.counters().add(Counter.RDMA_READS_POSTED, posted);
       context.connections().expectCompletion(nowNs);

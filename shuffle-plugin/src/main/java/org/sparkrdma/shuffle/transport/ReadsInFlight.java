@@ -6,7 +6,8 @@ import java.util.ArrayDeque;
 /**
  * Limits the bytes of READs that this executor has posted, over all connections, to a maximum: many
  * servers that send to one reader at once would overflow the buffers of a switch (incast).
- * Connections that find no room wait in order. A suspect one counts no longer, so that a peer that
+ * Connections that find no room wait in order, for one READ each: a slow peer's others take no room
+ * from those of the others. A suspect one counts no longer, so that a peer that
  * hangs does not stop the others. Confined to the agent.
  */
 final class ReadsInFlight {
@@ -24,18 +25,20 @@ final class ReadsInFlight {
   /**
    * Takes bytes for a READ of a connection.
    *
-   * @param first whether the connection is the first one that waited, and has its turn now
-   * @return false when the connection must wait; {@link #serve} gives it its turn
+   * @param first whether it is the first READ of the connection that waited, and has its turn now
+   * @return false when the connection must {@link #await wait}
    */
-  boolean tryTake(ReadPipeline reads, int lengthBytes, boolean first) {
+  boolean tryTake(int lengthBytes, boolean first) {
     if (lengthBytes <= maxBytes - postedBytes && (first || waiting.isEmpty())) {
       postedBytes += lengthBytes;
       return true;
     }
-    if (!first) {
-      waiting.add(reads);
-    }
     return false;
+  }
+
+  /** The connection waits; {@link #serve} gives it its turn. */
+  void await(ReadPipeline reads) {
+    waiting.add(reads);
   }
 
   /** READs have completed, make no progress, or their queue pair is destroyed. */
@@ -46,8 +49,17 @@ final class ReadsInFlight {
   /** Gives turns to the connections that wait, as far as there is room. */
   int serve() {
     int served = 0;
-    while (!waiting.isEmpty() && waiting.peek().postReads(true)) {
-      waiting.poll();
+    for (ReadPipeline next = waiting.poll(); next != null; next = waiting.poll()) {
+      long earlierBytes = postedBytes;
+      boolean waits = !next.postReads(true);
+      if (waits && postedBytes == earlierBytes) {
+        // There is no room for its next READ.
+        waiting.addFirst(next);
+        return served;
+      }
+      if (waits) {
+        waiting.add(next);
+      }
       served++;
     }
     return served;

@@ -22,6 +22,9 @@ public record TakenMemory(long blockBytes, FetchingTask reader) implements Recei
   }
 
   @Override
+  public void onGranted() {}
+
+  @Override
   public void onMemory(FetchedBlock memory) {
     throw new IllegalStateException("it does not wait");
   }

@@ -177,6 +177,21 @@ class PausedReadsTest {
     assertIdle();
   }
 
+  /** It makes progress, so that no time-out ends its turn. */
+  @Test
+  void shouldReadFromOthersBesideAPeerWhoseReadsAreSlow() throws Exception {
+    start(2, BLOCK_BYTES, "reads.bytes.max", "1m");
+    fabric.delayReads(from -> from == executor(1) ? 90 * MS : 0);
+    fetch(executor(1), 64);
+    fabric.run(10 * MS);
+    VirtualFetch well = fetch(executor(2), 1);
+    fabric.run(200 * MS);
+    assertThat(well.isRead()).isTrue();
+    fabric.run(10_000 * MS);
+    assertThat(fetches).allMatch(VirtualFetch::isRead);
+    assertIdle();
+  }
+
   /** As with a JVM that collects for longer than a tick again and again. */
   @Test
   void shouldEndReadsThatHangAlsoWhereEachTickFollowsAPause() throws Exception {

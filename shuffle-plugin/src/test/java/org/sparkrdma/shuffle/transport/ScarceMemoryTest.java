@@ -92,6 +92,25 @@ class ScarceMemoryTest {
     assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isZero();
   }
 
+  @Test
+  void shouldGiveAPeerWhoseReadsHangHalfOfTheMemoryThatIsFreedAtOnce() throws Exception {
+    VirtualExecutor sick = connect(BLOCK_BYTES);
+    VirtualExecutor well = connect(BLOCK_BYTES);
+    VirtualFetch other = fetch(well, POOL, new FetchingTask(null), true);
+    fabric.run(SECOND);
+    assertThat(other.isRead()).isTrue();
+    fabric.delayReads(from -> from == sick ? VirtualFabric.LOST : 0);
+    fetch(sick, POOL, new FetchingTask(null), false);
+    fabric.run(10 * MS);
+    for (int i = 0; i < POOL; i++) {
+      assertThat(other.open()).isTrue();
+    }
+    fabric.run(10 * MS);
+    VirtualFetch fetch = fetch(well, 4, new FetchingTask(null), false);
+    fabric.run(10 * MS);
+    assertThat(fetch.isRead()).isTrue();
+  }
+
   /** The network is the limit: each of its blocks waits longer than one may in vain. */
   @Test
   void shouldReadAllBlocksOfAReaderThatGetsOthersWhileTheyWait() throws Exception {
