@@ -170,16 +170,21 @@ public final class FetchRequest {
 
   /** Settles all blocks that are not, which TCP fetches then in one request. */
   public void leaveRestToTcp(FallbackReason reason, String detail) {
-    BitSet rest = settleRest();
+    leaveRestToTcp(0, reason, detail);
+  }
+
+  /** The same for the blocks from an index on. */
+  public void leaveRestToTcp(int from, FallbackReason reason, String detail) {
+    BitSet rest = settleRest(from);
     if (!rest.isEmpty()) {
       context.fallback().fetch(this, rest, reason, detail);
     }
   }
 
-  /** Settles the blocks that are not; returns their indexes. */
-  private BitSet settleRest() {
+  /** Settles the blocks from an index on that are not; returns their indexes. */
+  private BitSet settleRest(int from) {
     BitSet rest = new BitSet(names.length);
-    for (int i = 0; i < names.length; i++) {
+    for (int i = from; i < names.length; i++) {
       if (settle(i, 0, 0)) {
         rest.set(i);
       }
@@ -192,7 +197,7 @@ public final class FetchRequest {
    * has begun by RDMA.
    */
   public void fetchByTcpNow(FallbackReason reason, String detail) {
-    BitSet all = settleRest();
+    BitSet all = settleRest(0);
     report(all.cardinality(), reason, detail);
     addFailed(all);
     fetchFailedByTcp(!reason.isWithoutRdma());

@@ -60,37 +60,26 @@ final class FetchPeers {
     boolean usable = connection != null && connection.isUsable();
     String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
-      leaveToTcp(request, from, FallbackReason.INCOMPATIBLE, incompatibility);
+      request.leaveRestToTcp(from, FallbackReason.INCOMPATIBLE, incompatibility);
       return;
     }
     peer.onWanted(nowNs);
     if (usable ? connection.isSuspect() : peer.hasWaitedInVain()) {
-      leaveToTcp(request, from, FallbackReason.SLOW_PEER, "peer makes no progress");
+      request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "peer makes no progress");
     } else if (usable ? peer.limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
-      leaveToTcp(request, from, FallbackReason.QUARANTINED, "waits for peers were in vain");
+      request.leaveRestToTcp(from, FallbackReason.QUARANTINED, "waits for peers were in vain");
       if (!usable && !peer.isQuarantined(nowNs)) {
         // Others have spent what all peers have: an attempt beside TCP shows that this one is well.
         attempts.add(peer, nowNs);
       }
     } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
-      leaveToTcp(request, from, FallbackReason.SLOW_PEER, "TCP may be faster");
+      request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "TCP may be faster");
     } else if (usable) {
       connection.fetch(request, from, nowNs);
     } else {
       peer.add(request, from, nowNs);
       attempts.add(peer, nowNs);
-    }
-  }
-
-  /** Leaves the blocks of a request from an index on to TCP. */
-  static void leaveToTcp(FetchRequest request, int from, FallbackReason reason, String detail) {
-    if (from == 0) {
-      request.leaveRestToTcp(reason, detail);
-      return;
-    }
-    for (int i = from; i < request.ranges().size(); i++) {
-      request.leaveToTcp(i, reason, detail);
     }
   }
 

@@ -237,13 +237,7 @@ final class Peer {
   private long leaveFirstToTcp(FallbackReason reason, String detail, long nowNs) {
     Waiting first = waiting.poll();
     long costNs = costNs(first, reason, nowNs);
-    if (first.from == 0) {
-      first.request.leaveRestToTcp(reason, detail);
-    } else {
-      for (int i = first.from; i < first.request.ranges().size(); i++) {
-        first.request.leaveToTcp(i, reason, detail);
-      }
-    }
+    first.request.leaveRestToTcp(first.from, reason, detail);
     return costNs;
   }
 
