@@ -58,6 +58,7 @@ public final class BlockServer implements DiskWork.Listener {
   private final DiskWork work;
   private final CopyMemory memory;
   private final FileWindows windows;
+  private final IdleWindows idleWindows;
   private final IndexCache outputs;
   private final Leases leases;
   private final LoadPlanner planner;
@@ -106,6 +107,7 @@ public final class BlockServer implements DiskWork.Listener {
     this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks, this);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
     this.outputs = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
+    this.idleWindows = new IdleWindows(memory, counters);
     Set<AccessFlag> access = settings.fileAccess(device);
     boolean registers = settings.registersFiles(device);
     boolean waitsForWindows =
@@ -124,6 +126,7 @@ public final class BlockServer implements DiskWork.Listener {
             prices,
             server,
             memory,
+            idleWindows,
             work,
             this::onWindow);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
@@ -143,7 +146,7 @@ public final class BlockServer implements DiskWork.Listener {
             waitsForWindows,
             settings.mode() != ServeSettings.Mode.WINDOW,
             this::goOn);
-    this.waiting = new WaitingLocates(server, work, memory, windows, planner, this::goOn);
+    this.waiting = new WaitingLocates(server, work, memory, idleWindows, planner, this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
@@ -436,8 +439,8 @@ public final class BlockServer implements DiskWork.Listener {
     }
     wakeAt(waiting.nextDeadlineNs(nextDeadlineNs));
     leases.expire(nowNs);
-    windows.returnIdleSince(nowNs - idleNs);
-    wakeAt(windows.oldestIdleNs(nowNs) + idleNs);
+    idleWindows.returnIdleSince(nowNs - idleNs);
+    wakeAt(idleWindows.oldestIdleNs(nowNs) + idleNs);
     trimCopies(nowNs);
     wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
     return answered;

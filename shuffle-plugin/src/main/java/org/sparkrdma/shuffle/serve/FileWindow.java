@@ -32,6 +32,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
   private static final int COPIED_PART = 8;
 
   private final FileWindows windows;
+  private final IdleWindows idle;
   private final IndexCache.Entry entry;
   private final int index;
   private final long offset;
@@ -59,7 +60,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
 
   private long idleSinceNs;
 
-  /** Neighbours in the list of idle windows. */
+  /** Neighbours among {@link IdleWindows}. */
   FileWindow older;
 
   FileWindow newer;
@@ -69,6 +70,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
 
   FileWindow(
       FileWindows windows,
+      IdleWindows idle,
       IndexCache.Entry entry,
       int index,
       long offset,
@@ -77,6 +79,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
       long leftBytes,
       long beganNs) {
     this.windows = windows;
+    this.idle = idle;
     this.entry = entry;
     this.index = index;
     this.offset = offset;
@@ -199,8 +202,8 @@ final class FileWindow implements Leased, DiskWork.Memory {
     RemoteRegion remote = region.remote();
     address = remote.address();
     remoteKey = remote.remoteKey();
-    state = State.IDLE;
-    idleSinceNs = nowNs;
+    // LOCATEs may wait for it, also if it is spent.
+    becomeIdle(false, nowNs);
   }
 
   /** It could not be registered. */
@@ -217,7 +220,8 @@ final class FileWindow implements Leased, DiskWork.Memory {
     leases++;
     if (leases == 1) {
       state = State.LEASED;
-      windows.onLeased(this);
+      idle.remove(this);
+      entry.addBusyWindows(1);
     }
     return true;
   }
@@ -227,15 +231,24 @@ final class FileWindow implements Leased, DiskWork.Memory {
     leases--;
     if (leases == 0) {
       lastLease = null;
-      state = State.IDLE;
-      idleSinceNs = nowNs;
-      windows.onReleased(this);
+      entry.addBusyWindows(-1);
+      becomeIdle(isSpent(), nowNs);
+    }
+  }
+
+  private void becomeIdle(boolean endsFirst, long nowNs) {
+    state = State.IDLE;
+    idleSinceNs = nowNs;
+    idle.add(this, endsFirst);
+    if (entry.isRemoved()) {
+      evict();
     }
   }
 
   /** Ends it, which is idle. */
   void evict() {
     state = State.CLOSED;
+    idle.remove(this);
     windows.close(this);
   }
 

@@ -53,6 +53,7 @@ final class FileWindows {
   private final MapOutputs outputs;
   private final OpenDevice device;
   private final CopyMemory copies;
+  private final IdleWindows idle;
   private final DiskWork work;
   private final Consumer<Runnable> agent;
   private final ShuffleCounters counters;
@@ -61,16 +62,10 @@ final class FileWindows {
   /** By their disks; null until it is measured. */
   private final WindowPrice[] prices;
 
-  /** Idle windows, in a list through themselves, so that leasing allocates nothing. */
-  private FileWindow oldest;
-
-  private FileWindow newest;
-
   /** Number of all windows, those that are loaded or closed now included; and their memory. */
   private int windows;
 
   private long pinnedBytes;
-  private long idleBytes;
 
   /** Time from which windows are registered beside the answers. */
   private long offersFromNs;
@@ -90,6 +85,7 @@ final class FileWindows {
       WindowPrice[] prices,
       ServerParameters server,
       CopyMemory copies,
+      IdleWindows idle,
       DiskWork work,
       LoadListener listener) {
     this.windowBytes = windowBytes;
@@ -101,6 +97,7 @@ final class FileWindows {
     this.outputs = server.outputs();
     this.device = server.device();
     this.copies = copies;
+    this.idle = idle;
     this.work = work;
     this.agent = server.agent();
     this.counters = server.counters();
@@ -166,7 +163,7 @@ final class FileWindows {
     boolean fits = windows < maxWindows && copies.fitsBeside(lengthBytes);
     window = !pinned || fits ? tryRegister(entry, fileOffset) : null;
     if (window == null && work.closingBytes() < lengthBytes) {
-      evict(lengthBytes);
+      idle.evict(lengthBytes);
     }
     return window;
   }
@@ -230,10 +227,11 @@ final class FileWindows {
       IndexCache.Entry entry, long fileOffset, boolean forAny, long nowNs) {
     long lengthBytes = lengthOf(entry, (int) (fileOffset >>> shift));
     FileWindow window = hasRoom(lengthBytes) ? tryRegister(entry, fileOffset) : null;
+    FileWindow oldest = idle.oldest();
     if (!hasRoom(lengthBytes) && oldest != null) {
       boolean ends = forAny || nowNs - oldest.idleSinceNs() >= RECENT_NS;
       if (oldest.isSpent() || (ends && work.closingBytes() < lengthBytes)) {
-        evictOldest();
+        idle.evictOldest();
       }
     }
     return window;
@@ -292,7 +290,7 @@ final class FileWindows {
     }
     long leftBytes = start + lengthBytes - fileOffset;
     FileWindow window =
-        new FileWindow(this, entry, index, start, lengthBytes, grant, leftBytes, nowNs());
+        new FileWindow(this, idle, entry, index, start, lengthBytes, grant, leftBytes, nowNs());
     entry.setWindow(index, window);
     entry.addBusyWindows(1);
     addWindow(1, window.pinnedBytes());
@@ -329,11 +327,6 @@ final class FileWindows {
         price.onRegistered(window.lengthBytes(), window.loadNs());
       }
       window.onLoaded(nowNs);
-      // LOCATEs may wait for it.
-      addIdle(window, false);
-      if (entry.isRemoved()) {
-        window.evict();
-      }
     } else {
       LOG.debug("File could not be registered", failure);
       window.onFailed();
@@ -354,62 +347,8 @@ final class FileWindows {
     }
   }
 
-  /** One that is spent ends before all others. */
-  private void addIdle(FileWindow window, boolean spent) {
-    FileWindow older = spent ? null : newest;
-    FileWindow newer = spent ? oldest : null;
-    window.older = older;
-    window.newer = newer;
-    if (older == null) {
-      oldest = window;
-    } else {
-      older.newer = window;
-    }
-    if (newer == null) {
-      newest = window;
-    } else {
-      newer.older = window;
-    }
-    addIdleBytes(window.pinnedBytes());
-  }
-
-  private void removeIdle(FileWindow window) {
-    if (window.older == null) {
-      oldest = window.newer;
-    } else {
-      window.older.newer = window.newer;
-    }
-    if (window.newer == null) {
-      newest = window.older;
-    } else {
-      window.newer.older = window.older;
-    }
-    window.older = null;
-    window.newer = null;
-    addIdleBytes(-window.pinnedBytes());
-  }
-
-  private void addIdleBytes(long lengthBytes) {
-    idleBytes += lengthBytes;
-    copies.setIdleBytes(idleBytes);
-  }
-
-  void onLeased(FileWindow window) {
-    removeIdle(window);
-    window.entry().addBusyWindows(1);
-  }
-
-  void onReleased(FileWindow window) {
-    window.entry().addBusyWindows(-1);
-    addIdle(window, window.isSpent());
-    if (window.entry().isRemoved()) {
-      window.evict();
-    }
-  }
-
   /** Deregisters a window that was idle. */
   void close(FileWindow window) {
-    removeIdle(window);
     window.entry().setWindow(window.index(), null);
     work.close(window);
   }
@@ -428,52 +367,5 @@ final class FileWindows {
     if (price != null && load.reads() > 0) {
       price.onCopied(load.reads(), load.copiedBytes(), load.readNs());
     }
-  }
-
-  /** Bytes that idle windows hold of the budget. */
-  long idleBytes() {
-    return idleBytes;
-  }
-
-  /** Evicts the least recently used window; returns its length, 0 when none is idle. */
-  long evictOldest() {
-    FileWindow evicted = oldest;
-    if (evicted == null) {
-      return 0;
-    }
-    evicted.evict();
-    counters.increment(Counter.WINDOWS_EVICTED);
-    return evicted.lengthBytes();
-  }
-
-  /** Evicts idle windows until they had so many bytes; returns how many it was. */
-  long evict(long lengthBytes) {
-    long evictedBytes = 0;
-    long lastBytes = 1;
-    while (evictedBytes < lengthBytes && lastBytes > 0) {
-      lastBytes = evictOldest();
-      evictedBytes += lastBytes;
-    }
-    return evictedBytes;
-  }
-
-  /** Evicts windows that are idle since this time or longer. */
-  void returnIdleSince(long thenNs) {
-    FileWindow window = oldest;
-    while (window != null) {
-      FileWindow next = window.newer;
-      if (window.idleSinceNs() - thenNs <= 0) {
-        window.evict();
-        counters.increment(Counter.WINDOWS_RETURNED);
-      } else if (!window.isSpent()) {
-        return;
-      }
-      window = next;
-    }
-  }
-
-  /** Time since which the least recently used window is idle; or the other time without one. */
-  long oldestIdleNs(long otherNs) {
-    return oldest == null ? otherNs : oldest.idleSinceNs();
   }
 }

@@ -29,7 +29,7 @@ final class WaitingLocates {
   private final Consumer<Runnable> agent;
   private final DiskWork work;
   private final CopyMemory memory;
-  private final FileWindows windows;
+  private final IdleWindows idleWindows;
   private final LoadPlanner planner;
   private final ShuffleCounters counters;
 
@@ -56,7 +56,7 @@ final class WaitingLocates {
       ServerParameters server,
       DiskWork work,
       CopyMemory memory,
-      FileWindows windows,
+      IdleWindows idleWindows,
       LoadPlanner planner,
       Consumer<OpenLocate> onRetried) {
     this.budget = server.device().budget();
@@ -64,7 +64,7 @@ final class WaitingLocates {
     this.counters = server.counters();
     this.work = work;
     this.memory = memory;
-    this.windows = windows;
+    this.idleWindows = idleWindows;
     this.planner = planner;
     this.onRetried = onRetried;
   }
@@ -199,7 +199,7 @@ final class WaitingLocates {
 
   /** Memory may have become free: those that wait load again, the poorest reader first. */
   void serveMemory(long nowNs) {
-    if (!forMemory.isEmpty() && memory.isExhausted() && windows.idleBytes() > 0) {
+    if (!forMemory.isEmpty() && memory.isExhausted() && idleWindows.bytes() > 0) {
       // They were in use when memory was wanted.
       onShortage(BlockLoad.MAX_BYTES);
     }
@@ -243,7 +243,7 @@ final class WaitingLocates {
       // The device may have no room, whatever the budget could grant.
       lackedNow -= work.closingBytes() + (memory.isExhausted() ? 0 : budget.availableBytes());
     }
-    if (lackedNow > 0 && windows.evict(lackedNow) < lackedNow && memory.unusedBytes() > 0) {
+    if (lackedNow > 0 && idleWindows.evict(lackedNow) < lackedNow && memory.unusedBytes() > 0) {
       work.deregister(() -> memory.closeUnused(neededBytes));
     }
   }
