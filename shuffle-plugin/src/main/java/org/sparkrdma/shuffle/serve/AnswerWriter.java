@@ -175,7 +175,7 @@ final class AnswerWriter {
       if (room < (computes ? 1 : 0) || placedBytes >= Located.MAX_LOCATED_BYTES) {
         return Result.FULL;
       }
-      FileWindow window = mayUseWindows ? windows.ready(entry, at) : null;
+      FileWindow window = mayUseWindows ? entry.readyWindow(at) : null;
       while (window == null && copy != null && copy.at < at) {
         copy = copy.next;
       }
@@ -220,7 +220,9 @@ final class AnswerWriter {
       if (!locate.heldEarlier(window)) {
         Locate request = locate.request();
         int partitions = request.endReduceId(block) - request.startReduceId(block);
-        windows.onLocated(window, lengthBytes, partitions, nowNs);
+        if (window.onLocated(lengthBytes)) {
+          windows.offerNext(window, partitions, nowNs);
+        }
       }
       extentsFromWindows++;
     }

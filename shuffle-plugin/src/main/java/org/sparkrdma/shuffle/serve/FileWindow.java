@@ -34,7 +34,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
   private final FileWindows windows;
   private final IdleWindows idle;
   private final IndexCache.Entry entry;
-  private final int index;
   private final long offset;
   private final int lengthBytes;
 
@@ -72,7 +71,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
       FileWindows windows,
       IdleWindows idle,
       IndexCache.Entry entry,
-      int index,
       long offset,
       int lengthBytes,
       PinnedBudget.Grant grant,
@@ -81,7 +79,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
     this.windows = windows;
     this.idle = idle;
     this.entry = entry;
-    this.index = index;
     this.offset = offset;
     this.lengthBytes = lengthBytes;
     this.grant = grant;
@@ -93,13 +90,10 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return entry;
   }
 
-  int index() {
-    return index;
-  }
-
-  /** Bytes of it are located. */
-  void onLocated(int locatedBytes) {
+  /** Bytes of it are located; returns whether it is spent now. */
+  boolean onLocated(int locatedBytes) {
     leftBytes -= locatedBytes;
+    return isSpent();
   }
 
   /** Whether all of it was located: jobs read each byte once, about in the order of the file. */

@@ -45,7 +45,6 @@ final class FileWindows {
   }
 
   private final int windowBytes;
-  private final int shift;
   private final int maxWindows;
   private final Set<AccessFlag> access;
   private final boolean pinned;
@@ -89,7 +88,6 @@ final class FileWindows {
       DiskWork work,
       LoadListener listener) {
     this.windowBytes = windowBytes;
-    this.shift = Integer.numberOfTrailingZeros(windowBytes);
     this.maxWindows = maxWindows;
     this.access = Set.copyOf(access);
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
@@ -130,16 +128,17 @@ final class FileWindows {
     return device.nanoClock().getAsLong();
   }
 
-  /** The window with a byte of a file, when it may be READ; else null. */
-  FileWindow ready(IndexCache.Entry entry, long fileOffset) {
-    // A division costs much here.
-    FileWindow window = entry.window((int) (fileOffset >>> shift));
-    return window != null && window.isReady() ? window : null;
-  }
-
   /** Offset of the end of the window with a byte of a file. */
   long endOf(long fileOffset) {
-    return ((fileOffset >>> shift) + 1) << shift;
+    return startOf(fileOffset) + windowBytes;
+  }
+
+  private long startOf(long fileOffset) {
+    return fileOffset & -(long) windowBytes;
+  }
+
+  private long lengthOf(IndexCache.Entry entry, long start) {
+    return Math.min(windowBytes, entry.map().lengthBytes() - start);
   }
 
   /** Whether files of a map output may be registered at all. */
@@ -154,22 +153,17 @@ final class FileWindows {
    * @return null when there is none now
    */
   FileWindow require(IndexCache.Entry entry, long fileOffset) {
-    int index = (int) (fileOffset >>> shift);
-    FileWindow window = entry.window(index);
+    FileWindow window = entry.window(fileOffset);
     if (window != null) {
       return window;
     }
-    long lengthBytes = lengthOf(entry, index);
+    long lengthBytes = lengthOf(entry, startOf(fileOffset));
     boolean fits = windows < maxWindows && copies.fitsBeside(lengthBytes);
     window = !pinned || fits ? tryRegister(entry, fileOffset) : null;
     if (window == null && work.closingBytes() < lengthBytes) {
       idle.evict(lengthBytes);
     }
     return window;
-  }
-
-  private long lengthOf(IndexCache.Entry entry, int index) {
-    return Math.min(windowBytes, entry.map().lengthBytes() - ((long) index << shift));
   }
 
   /**
@@ -179,13 +173,13 @@ final class FileWindows {
    * @param partitions of the block that is asked for: others are as long
    */
   void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
-    int index = (int) (fileOffset >>> shift);
     WindowPrice price = prices[entry.disk()];
-    if (price == null || entry.window(index) != null || !mayRegisterBeside(entry, nowNs)) {
+    if (price == null || entry.window(fileOffset) != null || !mayRegisterBeside(entry, nowNs)) {
       return;
     }
-    long lengthBytes = lengthOf(entry, index);
-    long leftBytes = ((long) index << shift) + lengthBytes - fileOffset;
+    long start = startOf(fileOffset);
+    long lengthBytes = lengthOf(entry, start);
+    long leftBytes = start + lengthBytes - fileOffset;
     if (FileWindow.isSpent(leftBytes, lengthBytes)) {
       return;
     }
@@ -196,14 +190,10 @@ final class FileWindows {
     tryRegisterBeside(entry, fileOffset, false, nowNs);
   }
 
-  /**
-   * Bytes of a window are located. The next one of the file is registered before its first block is
-   * asked for.
-   */
-  void onLocated(FileWindow window, int lengthBytes, int partitions, long nowNs) {
+  /** A window is spent: the next one of the file is registered before its first block is wanted. */
+  void offerNext(FileWindow window, int partitions, long nowNs) {
     IndexCache.Entry entry = window.entry();
-    window.onLocated(lengthBytes);
-    if (window.isSpent() && window.end() < entry.map().lengthBytes()) {
+    if (window.end() < entry.map().lengthBytes()) {
       offer(entry, window.end(), partitions, nowNs);
     }
   }
@@ -225,7 +215,7 @@ final class FileWindows {
    */
   private FileWindow tryRegisterBeside(
       IndexCache.Entry entry, long fileOffset, boolean forAny, long nowNs) {
-    long lengthBytes = lengthOf(entry, (int) (fileOffset >>> shift));
+    long lengthBytes = lengthOf(entry, startOf(fileOffset));
     FileWindow window = hasRoom(lengthBytes) ? tryRegister(entry, fileOffset) : null;
     FileWindow oldest = idle.oldest();
     if (!hasRoom(lengthBytes) && oldest != null) {
@@ -258,9 +248,9 @@ final class FileWindows {
       int partitions,
       int blocks,
       long nowNs) {
-    int index = (int) (fileOffset >>> shift);
-    long lengthBytes = lengthOf(entry, index);
-    long leftBytes = ((long) index << shift) + lengthBytes - fileOffset;
+    long start = startOf(fileOffset);
+    long lengthBytes = lengthOf(entry, start);
+    long leftBytes = start + lengthBytes - fileOffset;
     WindowPrice price = prices[entry.disk()];
     boolean hangs = work.registersSinceBefore(entry.disk(), nowNs - HANGING_NS);
     if (price == null
@@ -269,7 +259,7 @@ final class FileWindows {
       offer(entry, fileOffset, partitions, nowNs);
       return null;
     }
-    FileWindow window = entry.window(index);
+    FileWindow window = entry.window(fileOffset);
     if (window == null && mayRegisterBeside(entry, nowNs)) {
       boolean forAny = price.paysFor(1, blockBytes, lengthBytes);
       window = tryRegisterBeside(entry, fileOffset, forAny, nowNs);
@@ -278,9 +268,8 @@ final class FileWindows {
   }
 
   private FileWindow tryRegister(IndexCache.Entry entry, long fileOffset) {
-    int index = (int) (fileOffset >>> shift);
-    long start = (long) index << shift;
-    int lengthBytes = (int) lengthOf(entry, index);
+    long start = startOf(fileOffset);
+    int lengthBytes = (int) lengthOf(entry, start);
     if (windows >= maxWindows) {
       return null;
     }
@@ -290,8 +279,8 @@ final class FileWindows {
     }
     long leftBytes = start + lengthBytes - fileOffset;
     FileWindow window =
-        new FileWindow(this, idle, entry, index, start, lengthBytes, grant, leftBytes, nowNs());
-    entry.setWindow(index, window);
+        new FileWindow(this, idle, entry, start, lengthBytes, grant, leftBytes, nowNs());
+    entry.setWindow(start, window);
     entry.addBusyWindows(1);
     addWindow(1, window.pinnedBytes());
     work.register(entry.disk(), window);
@@ -330,7 +319,7 @@ final class FileWindows {
     } else {
       LOG.debug("File could not be registered", failure);
       window.onFailed();
-      entry.setWindow(window.index(), null);
+      entry.setWindow(window.offset(), null);
       addWindow(-1, window.pinnedBytes());
       refuse(window, failure, nowNs);
     }
@@ -349,7 +338,7 @@ final class FileWindows {
 
   /** Deregisters a window that was idle. */
   void close(FileWindow window) {
-    window.entry().setWindow(window.index(), null);
+    window.entry().setWindow(window.offset(), null);
     work.close(window);
   }
 

@@ -48,7 +48,11 @@ final class IndexCache {
     private final MapOutput map;
     private final int disk;
     private final int blocks;
+
+    /** Those of the file in their order; null where none is. */
     private final FileWindow[] windows;
+
+    private final int windowShift;
     private long usedNs;
     private long registersFromNs;
     private boolean removed;
@@ -56,12 +60,15 @@ final class IndexCache {
     /** Number of windows that load or are leased. */
     private int busyWindows;
 
-    private Entry(int shuffleId, MapOutput map, int disk, int windowCount, long nowNs) {
+    private Entry(int shuffleId, MapOutput map, int disk, int windowBytes, long nowNs) {
       this.shuffleId = shuffleId;
       this.map = map;
       this.disk = disk;
       this.blocks = map.blocks();
+      int windowCount = Math.toIntExact((map.lengthBytes() + windowBytes - 1) / windowBytes);
       this.windows = new FileWindow[windowCount];
+      // A division for each extent costs much.
+      this.windowShift = Integer.numberOfTrailingZeros(windowBytes);
       this.usedNs = nowNs;
       this.registersFromNs = nowNs;
     }
@@ -80,13 +87,20 @@ final class IndexCache {
       return blocks;
     }
 
-    /** The window at an index; null without one. */
-    FileWindow window(int index) {
-      return windows[index];
+    /** The window with a byte of the file, when it may be READ; else null. */
+    FileWindow readyWindow(long fileOffset) {
+      FileWindow window = window(fileOffset);
+      return window != null && window.isReady() ? window : null;
     }
 
-    void setWindow(int index, FileWindow window) {
-      windows[index] = window;
+    /** The window with a byte of the file, in any state; null without one. */
+    FileWindow window(long fileOffset) {
+      return windows[(int) (fileOffset >>> windowShift)];
+    }
+
+    /** Sets the window with a byte of the file; null for none. */
+    void setWindow(long fileOffset, FileWindow window) {
+      windows[(int) (fileOffset >>> windowShift)] = window;
     }
 
     void addBusyWindows(int count) {
@@ -109,6 +123,7 @@ final class IndexCache {
   }
 
   /**
+   * @param windowBytes length of a window, a power of two
    * @param maxPartitions of all entries together
    */
   IndexCache(MapOutputs source, int windowBytes, int maxPartitions) {
@@ -169,8 +184,7 @@ final class IndexCache {
     }
     if (partitions + cost <= maxPartitions) {
       partitions += cost;
-      int windows = Math.toIntExact((map.lengthBytes() + windowBytes - 1) / windowBytes);
-      Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windows, nowNs);
+      Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
       entries.put(new Key().set(owner, shuffleId, mapId), entry);
     }
   }

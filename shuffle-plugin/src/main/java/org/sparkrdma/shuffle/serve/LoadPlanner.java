@@ -242,7 +242,7 @@ final class LoadPlanner {
     long at = start + Math.min(from, end - start);
     while (at < end && locate.plannedBytes() < Located.MAX_LOCATED_BYTES) {
       long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
-      if (!mayUseWindows || windows.ready(entry, at) == null) {
+      if (!mayUseWindows || entry.readyWindow(at) == null) {
         if (work.isSick(disk, nowNs)) {
           locate.refuse(block, Located.Kind.OVERLOADED);
           return;
