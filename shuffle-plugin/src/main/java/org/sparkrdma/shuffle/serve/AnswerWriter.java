@@ -132,7 +132,8 @@ final class AnswerWriter {
 
   private Result writeBlock(int block) {
     Locate request = locate.request();
-    OpenLocate.Block found = locate.found(block);
+    WaitingLocate waited = locate.waiting();
+    WaitingLocate.Block found = waited == null ? null : waited.found(block);
     if (found != null && found.refusal != null) {
       return byTcp(block, found.refusal);
     }
@@ -152,7 +153,7 @@ final class AnswerWriter {
   }
 
   private Result writeExtents(
-      int block, MapOutput map, IndexCache.Entry entry, OpenLocate.Block found) {
+      int block, MapOutput map, IndexCache.Entry entry, WaitingLocate.Block found) {
     Locate request = locate.request();
     int first = request.startReduceId(block);
     int last = request.endReduceId(block);
@@ -217,7 +218,8 @@ final class AnswerWriter {
       bytesFromCopies += lengthBytes;
     } else {
       locate.lease().hold(window);
-      if (!locate.heldEarlier(window)) {
+      WaitingLocate waited = locate.waiting();
+      if (waited == null || !waited.heldEarlier(window)) {
         Locate request = locate.request();
         int partitions = request.endReduceId(block) - request.startReduceId(block);
         if (window.onLocated(lengthBytes)) {

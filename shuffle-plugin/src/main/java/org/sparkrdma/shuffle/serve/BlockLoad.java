@@ -125,7 +125,7 @@ final class BlockLoad implements Leased {
   }
 
   private final LoadContext context;
-  private final OpenLocate locate;
+  private final WaitingLocate locate;
   private final CopyMemory.Share share;
   private final int disk;
   private final boolean copies;
@@ -161,22 +161,21 @@ final class BlockLoad implements Leased {
    */
   BlockLoad(
       LoadContext context,
-      OpenLocate locate,
-      CopyMemory.Share share,
+      WaitingLocate locate,
       int disk,
       boolean copies,
       int maxWhole,
       long generation) {
     this.context = context;
     this.locate = locate;
-    this.share = share;
+    this.share = locate.share();
     this.disk = disk;
     this.copies = copies;
     this.maxWhole = maxWhole;
     this.generation = generation;
   }
 
-  OpenLocate locate() {
+  WaitingLocate locate() {
     return locate;
   }
 

@@ -179,7 +179,8 @@ public final class BlockServer implements DiskWork.Listener {
           "answer buffer too short: lengthBytes=" + locate.answer().capacity());
     }
     long nowNs = nanoClock.getAsLong();
-    boolean isNew = locate.is(OpenLocate.State.ARRIVED);
+    WaitingLocate waited = locate.waiting();
+    boolean isNew = waited == null;
     if (isNew && !decode(locate, nowNs)) {
       return;
     }
@@ -197,24 +198,24 @@ public final class BlockServer implements DiskWork.Listener {
       return;
     }
     if (writer.isEmpty()) {
-      counters.increment(
-          locate.lacksMemory() ? Counter.SERVE_WAITS_VAIN : Counter.LOCATES_OVERLOADED);
-      writer.refuseAll(
-          locate, locate.lacksMemory() ? Located.Kind.BUSY : Located.Kind.OVERLOADED, nowNs);
+      boolean lacksMemory = waited != null && waited.lacksMemory();
+      counters.increment(lacksMemory ? Counter.SERVE_WAITS_VAIN : Counter.LOCATES_OVERLOADED);
+      writer.refuseAll(locate, lacksMemory ? Located.Kind.BUSY : Located.Kind.OVERLOADED, nowNs);
     }
     answer(locate, nowNs);
   }
 
   /** Something is missing: it waits until that is loaded. */
   private void suspend(OpenLocate locate, long nowNs) {
+    WaitingLocate suspended = locate.beginWait(memory.shareOf(locate.reader()));
     if (!writer.isEmpty()) {
-      locate.setHasResults();
+      suspended.setHasResults();
     }
-    waiting.add(locate);
+    waiting.add(suspended);
     wakeAt(locate.deadlineNs());
-    locate.suspend();
-    planner.loadAll(locate, nowNs);
-    goOn(locate);
+    locate.suspended();
+    planner.loadAll(suspended, nowNs);
+    goOn(suspended);
   }
 
   /** Decodes a LOCATE, and releases its leases; returns false when it is malformed. */
@@ -249,8 +250,10 @@ public final class BlockServer implements DiskWork.Listener {
       lengthBytes =
           writer.finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
     }
-    waiting.remove(locate);
-    locate.end(nowNs);
+    if (locate.waiting() != null) {
+      waiting.remove(locate.waiting());
+      locate.waiting().end(nowNs);
+    }
     locate.answered(lengthBytes);
   }
 
@@ -264,9 +267,9 @@ public final class BlockServer implements DiskWork.Listener {
       return;
     }
     windows.onCopied(load);
-    OpenLocate locate = load.locate();
+    WaitingLocate locate = load.locate();
     locate.onLoaded();
-    boolean open = locate.is(OpenLocate.State.LOADING);
+    boolean open = locate.is(WaitingLocate.State.LOADING);
     locate.addPlanned(load.newBytes());
     for (BlockLoad.Part part : load.parts()) {
       keep(load, part, nowNs);
@@ -275,7 +278,7 @@ public final class BlockServer implements DiskWork.Listener {
       }
     }
     planner.submit();
-    if (locate.is(OpenLocate.State.ENDED)) {
+    if (locate.is(WaitingLocate.State.ENDED)) {
       load.releaseUnheld();
       waiting.serveMemory(nowNs);
     }
@@ -292,8 +295,8 @@ public final class BlockServer implements DiskWork.Listener {
   }
 
   /** Gives a LOCATE what a load has found of a block, and begins to load the rest. */
-  private void take(OpenLocate locate, BlockLoad.Part part, long nowNs) {
-    OpenLocate.Block block = locate.block(part.block);
+  private void take(WaitingLocate locate, BlockLoad.Part part, long nowNs) {
+    WaitingLocate.Block block = locate.block(part.block);
     block.map = part.map;
     if (part.copies != null) {
       block.add(part.copies);
@@ -332,9 +335,9 @@ public final class BlockServer implements DiskWork.Listener {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    for (OpenLocate locate : window.takeWaiters()) {
+    for (WaitingLocate locate : window.takeWaiters()) {
       locate.onLoaded();
-      if (locate.is(OpenLocate.State.LOADING)) {
+      if (locate.is(WaitingLocate.State.LOADING)) {
         if (window.isReady()) {
           locate.setHasResults();
         } else if (locate.loading() == 0) {
@@ -351,8 +354,8 @@ public final class BlockServer implements DiskWork.Listener {
   }
 
   /** A LOCATE that loads nothing any more is answered, or waits for memory. */
-  private void goOn(OpenLocate locate) {
-    if (!locate.is(OpenLocate.State.LOADING) || locate.loading() > 0) {
+  private void goOn(WaitingLocate locate) {
+    if (!locate.is(WaitingLocate.State.LOADING) || locate.loading() > 0) {
       return;
     }
     long nowNs = nanoClock.getAsLong();

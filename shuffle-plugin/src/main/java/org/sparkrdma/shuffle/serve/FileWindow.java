@@ -46,7 +46,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
   private long leftBytes;
 
   /** LOCATEs that wait until it has loaded. */
-  private final List<OpenLocate> waiters = new ArrayList<>(0);
+  private final List<WaitingLocate> waiters = new ArrayList<>(0);
 
   private State state = State.LOADING;
   private MemoryRegion region;
@@ -162,13 +162,13 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return closeNs;
   }
 
-  void addWaiter(OpenLocate locate) {
+  void addWaiter(WaitingLocate locate) {
     waiters.add(locate);
   }
 
   /** Those that wait until it has loaded; none afterwards. */
-  List<OpenLocate> takeWaiters() {
-    List<OpenLocate> taken = List.copyOf(waiters);
+  List<WaitingLocate> takeWaiters() {
+    List<WaitingLocate> taken = List.copyOf(waiters);
     waiters.clear();
     return taken;
   }

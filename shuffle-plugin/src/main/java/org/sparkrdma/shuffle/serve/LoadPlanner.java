@@ -38,7 +38,7 @@ final class LoadPlanner {
   private long shortNs;
 
   /** Gets a LOCATE that need not wait for the disk of a block any more. */
-  private final Consumer<OpenLocate> onDiskKnown;
+  private final Consumer<WaitingLocate> onDiskKnown;
 
   /**
    * @param registers whether files are registered
@@ -54,7 +54,7 @@ final class LoadPlanner {
       boolean registers,
       boolean waitsForWindows,
       boolean copies,
-      Consumer<OpenLocate> onDiskKnown) {
+      Consumer<WaitingLocate> onDiskKnown) {
     this.source = source;
     this.outputs = outputs;
     this.windows = windows;
@@ -74,18 +74,15 @@ final class LoadPlanner {
    * map output whose index is not known only the first begins: what it reads tells whether the
    * others are worth a window.
    */
-  void loadAll(OpenLocate locate, long nowNs) {
-    if (locate.share() == null) {
-      locate.setShare(memory.shareOf(locate.reader()));
-    }
+  void loadAll(WaitingLocate locate, long nowNs) {
     Locate request = locate.request();
     locate.beginLoads();
     for (int block = 0; block < request.blockCount(); block++) {
-      OpenLocate.Block found = locate.block(block);
+      WaitingLocate.Block found = locate.block(block);
       found.waitsForIndex &= found.map == null && entry(request, block, nowNs) == null;
     }
     for (int block = 0; block < request.blockCount(); block++) {
-      OpenLocate.Block found = locate.block(block);
+      WaitingLocate.Block found = locate.block(block);
       if (locate.isMissing(block) && !found.waitsForIndex) {
         plan(locate, block, request.startOffset(block), nowNs);
       }
@@ -101,13 +98,13 @@ final class LoadPlanner {
    * The index of a block's map output was read, or cannot be: adds others of the output, which
    * {@link #submit} begins.
    */
-  void loadOthers(OpenLocate locate, int block, long nowNs) {
+  void loadOthers(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     if (locate.blocksBeside(block) == 1) {
       return;
     }
     for (int other = 0; other < request.blockCount(); other++) {
-      OpenLocate.Block found = locate.block(other);
+      WaitingLocate.Block found = locate.block(other);
       if (found.waitsForIndex && locate.areOfOneMap(block, other)) {
         found.waitsForIndex = false;
         plan(locate, other, request.startOffset(other), nowNs);
@@ -150,12 +147,12 @@ final class LoadPlanner {
   }
 
   /** Whether there may be memory now for a LOCATE that lacked some. */
-  boolean couldLoad(OpenLocate locate) {
+  boolean couldLoad(WaitingLocate locate) {
     return waitsForWindows || memory.couldTake(locate.share());
   }
 
   /** A block is copied whose map output was not known: its window may be worth it. */
-  void offerWindow(OpenLocate locate, int block, long nowNs) {
+  void offerWindow(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     IndexCache.Entry entry = entry(request, block, nowNs);
     if (registers
@@ -175,9 +172,9 @@ final class LoadPlanner {
    *
    * @param from offset in the block
    */
-  void plan(OpenLocate locate, int block, long from, long nowNs) {
+  void plan(WaitingLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
-    OpenLocate.Block found = locate.block(block);
+    WaitingLocate.Block found = locate.block(block);
     IndexCache.Entry entry = entry(request, block, nowNs);
     if (found.map == null && entry != null) {
       found.map = entry.map();
@@ -190,7 +187,7 @@ final class LoadPlanner {
   }
 
   /** The index of a block is not known, nor perhaps its disk. */
-  private void planIndex(OpenLocate locate, int block, long from, long nowNs) {
+  private void planIndex(WaitingLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
     CompletableFuture<Integer> disk =
         source.indexDiskOf(request.owner(), request.shuffleId(block), request.mapId(block));
@@ -209,7 +206,7 @@ final class LoadPlanner {
                 agent.accept(
                     () -> {
                       locate.onLoaded();
-                      if (!locate.is(OpenLocate.State.LOADING)) {
+                      if (!locate.is(WaitingLocate.State.LOADING)) {
                         return;
                       }
                       if (failure == null) {
@@ -229,7 +226,7 @@ final class LoadPlanner {
   }
 
   private void planRanges(
-      OpenLocate locate, int block, long from, IndexCache.Entry entry, long nowNs) {
+      WaitingLocate locate, int block, long from, IndexCache.Entry entry, long nowNs) {
     Locate request = locate.request();
     MapOutput map = locate.block(block).map;
     int first = request.startReduceId(block);
@@ -277,7 +274,7 @@ final class LoadPlanner {
     }
   }
 
-  private void add(OpenLocate locate, int disk, BlockLoad.Part part, long nowNs) {
+  private void add(WaitingLocate locate, int disk, BlockLoad.Part part, long nowNs) {
     if (work.isSick(disk, nowNs)) {
       locate.refuse(part.block, Located.Kind.OVERLOADED);
       if (part.map == null) {
@@ -293,13 +290,7 @@ final class LoadPlanner {
     if (load == null) {
       load =
           new BlockLoad(
-              context,
-              locate,
-              locate.share(),
-              disk,
-              !waitsForWindows,
-              outputs.room(nowNs),
-              outputs.generation());
+              context, locate, disk, !waitsForWindows, outputs.room(nowNs), outputs.generation());
       building[disk] = load;
       locate.add(load);
     }

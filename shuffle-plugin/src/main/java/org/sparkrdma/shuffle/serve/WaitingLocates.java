@@ -34,12 +34,12 @@ final class WaitingLocates {
   private final ShuffleCounters counters;
 
   /** Gets a LOCATE that has tried to load again. */
-  private final Consumer<OpenLocate> onRetried;
+  private final Consumer<WaitingLocate> onRetried;
 
-  private final Set<OpenLocate> all = new LinkedHashSet<>();
+  private final Set<WaitingLocate> all = new LinkedHashSet<>();
 
   /** Those that wait for memory. */
-  private final Set<OpenLocate> forMemory = new LinkedHashSet<>();
+  private final Set<WaitingLocate> forMemory = new LinkedHashSet<>();
 
   /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
   private final AtomicLong lackedBytes = new AtomicLong();
@@ -58,7 +58,7 @@ final class WaitingLocates {
       CopyMemory memory,
       IdleWindows idleWindows,
       LoadPlanner planner,
-      Consumer<OpenLocate> onRetried) {
+      Consumer<WaitingLocate> onRetried) {
     this.budget = server.device().budget();
     this.agent = server.agent();
     this.counters = server.counters();
@@ -74,19 +74,19 @@ final class WaitingLocates {
   }
 
   /** A LOCATE is suspended. */
-  void add(OpenLocate locate) {
+  void add(WaitingLocate locate) {
     all.add(locate);
   }
 
   /** A LOCATE is answered. */
-  void remove(OpenLocate locate) {
+  void remove(WaitingLocate locate) {
     all.remove(locate);
   }
 
   /** Drops those of a connection that has ended. */
   void drop(long connection, long nowNs) {
-    for (OpenLocate locate : all.toArray(OpenLocate[]::new)) {
-      if (locate.connection() == connection) {
+    for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
+      if (locate.locate().connection() == connection) {
         drop(locate, nowNs);
         counters.increment(Counter.LOCATES_DROPPED);
       }
@@ -95,29 +95,29 @@ final class WaitingLocates {
 
   /** Drops all. */
   void dropAll(long nowNs) {
-    for (OpenLocate locate : all.toArray(OpenLocate[]::new)) {
+    for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       drop(locate, nowNs);
     }
   }
 
-  private void drop(OpenLocate locate, long nowNs) {
+  private void drop(WaitingLocate locate, long nowNs) {
     all.remove(locate);
     forMemory.remove(locate);
-    locate.drop(nowNs);
+    locate.end(nowNs);
   }
 
   // Deadlines.
 
   /** Resumes those whose time is over, to be answered with what there is; returns their number. */
   int resumeOverdue(long nowNs) {
-    List<OpenLocate> overdue = new ArrayList<>();
-    for (OpenLocate locate : all) {
+    List<WaitingLocate> overdue = new ArrayList<>();
+    for (WaitingLocate locate : all) {
       if (isOpen(locate) && nowNs - deadlineNs(locate) >= 0) {
         overdue.add(locate);
       }
     }
-    for (OpenLocate locate : overdue) {
-      if (all.contains(locate) && !locate.is(OpenLocate.State.RESUMED)) {
+    for (WaitingLocate locate : overdue) {
+      if (all.contains(locate) && !locate.is(WaitingLocate.State.RESUMED)) {
         forMemory.remove(locate);
         locate.resume();
       }
@@ -128,7 +128,7 @@ final class WaitingLocates {
   /** The earliest deadline, or the other time if it is earlier. */
   long nextDeadlineNs(long otherNs) {
     long nextNs = otherNs;
-    for (OpenLocate locate : all) {
+    for (WaitingLocate locate : all) {
       if (isOpen(locate) && deadlineNs(locate) - nextNs < 0) {
         nextNs = deadlineNs(locate);
       }
@@ -136,29 +136,29 @@ final class WaitingLocates {
     return nextNs;
   }
 
-  private static boolean isOpen(OpenLocate locate) {
-    return locate.is(OpenLocate.State.NO_MEMORY) || locate.is(OpenLocate.State.LOADING);
+  private static boolean isOpen(WaitingLocate locate) {
+    return locate.is(WaitingLocate.State.NO_MEMORY) || locate.is(WaitingLocate.State.LOADING);
   }
 
-  private long deadlineNs(OpenLocate locate) {
-    long deadlineNs = locate.deadlineNs();
-    boolean lacks = locate.is(OpenLocate.State.NO_MEMORY);
+  private long deadlineNs(WaitingLocate locate) {
+    long deadlineNs = locate.locate().deadlineNs();
+    boolean lacks = locate.is(WaitingLocate.State.NO_MEMORY);
     return lacks && memoryDeadlineNs(locate) - deadlineNs < 0
         ? memoryDeadlineNs(locate)
         : deadlineNs;
   }
 
-  private long memoryDeadlineNs(OpenLocate locate) {
+  private long memoryDeadlineNs(WaitingLocate locate) {
     boolean moved = hasServed && servedNs - locate.waitsSinceNs() > 0;
     return (moved ? servedNs : locate.waitsSinceNs()) + MEMORY_WAIT_NS;
   }
 
   /** Others lack memory: what is ready does not wait for a disk that is slow. */
   void resumeSlow(long nowNs) {
-    for (OpenLocate locate : all.toArray(OpenLocate[]::new)) {
-      if (locate.is(OpenLocate.State.LOADING)
+    for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
+      if (locate.is(WaitingLocate.State.LOADING)
           && locate.hasResults()
-          && nowNs - locate.arrivedNs() > SLOW_DISK_NS) {
+          && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS) {
         locate.resume();
       }
     }
@@ -172,7 +172,7 @@ final class WaitingLocates {
   }
 
   /** A LOCATE has something to be answered with. */
-  void onResults(OpenLocate locate, long nowNs) {
+  void onResults(WaitingLocate locate, long nowNs) {
     if (locate.waitsSinceNs() != 0) {
       hasServed = true;
       servedNs = nowNs;
@@ -180,12 +180,12 @@ final class WaitingLocates {
   }
 
   /** Whether a LOCATE that lacks memory may wait, perhaps again. */
-  boolean mayWait(OpenLocate locate, long nowNs) {
+  boolean mayWait(WaitingLocate locate, long nowNs) {
     return locate.waitsSinceNs() == 0 || nowNs - memoryDeadlineNs(locate) < 0;
   }
 
   /** One for which nothing has loaded waits for memory. */
-  void waitForMemory(OpenLocate locate, long nowNs) {
+  void waitForMemory(WaitingLocate locate, long nowNs) {
     if (locate.waitsSinceNs() == 0) {
       counters.increment(Counter.SERVE_WAITS);
     }
@@ -193,7 +193,7 @@ final class WaitingLocates {
     forMemory.add(locate);
     if (planner.lacksMemory()) {
       planner.onShortage(nowNs);
-      lackingReader = locate.reader();
+      lackingReader = locate.locate().reader();
     }
   }
 
@@ -205,8 +205,8 @@ final class WaitingLocates {
     }
     // One for each chunk that is free: more would only find it taken.
     for (int left = planner.mostToLoad(forMemory.size()); left > 0; left--) {
-      OpenLocate next = null;
-      for (OpenLocate one : forMemory) {
+      WaitingLocate next = null;
+      for (WaitingLocate one : forMemory) {
         if (planner.couldLoad(one)
             && (next == null || one.share().bytes() < next.share().bytes())) {
           next = one;
