@@ -18,7 +18,7 @@ public final class ThreadShortageException extends IllegalStateException {
    * @throws OutOfMemoryError the same, when it is one of the heap
    */
   public static ThreadShortageException of(String name, OutOfMemoryError refusal) {
-    if (!String.valueOf(refusal.getMessage()).contains("native thread")) {
+    if (HeapShortage.isFatal(refusal)) {
       throw refusal;
     }
     return new ThreadShortageException(name, refusal);
