@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  *  | blocks, 32 bytes each:                                        |
  *  |   map id (64 bit) | start offset in bytes (64 bit)            |
  *  |   shuffle id (32) | start reduce id (32) | end reduce id (32) |
- *  |   flags (32 bit): 1 for computed checksums                |
+ *  |   flags (32 bit): 1 for computed checksums                    |
  *  +---------------------------------------------------------------+
  * </pre>
  *
@@ -230,7 +230,7 @@ public final class Locate {
 
     /** Ends the message; returns its length in bytes. */
     public int finish() {
-      out.putShort(LEASES_AT, (short) leases).putShort(4, (short) blocks);
+      out.putShort(LEASES_AT, (short) leases).putShort(BLOCKS_AT, (short) blocks);
       return out.position();
     }
   }

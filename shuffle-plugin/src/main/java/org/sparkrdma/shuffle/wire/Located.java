@@ -26,7 +26,7 @@ import java.util.zip.Checksum;
  *  | pieces, each 44 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
- *  |   flags (8 bit): 1 in the copy pool                           |
+ *  |   flags (8 bit): 1 a copy                                     |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (64 bit)                  |
  *  |   offset of the piece in the block (64 bit)                   |
@@ -82,6 +82,8 @@ public final class Located {
     }
   }
 
+  private static final int EXTENTS_AT = 2;
+  private static final int REMAINING_AT = 4;
   private static final int LEASE_AT = 16;
   private static final byte COPIED = 1;
   private static final Kind[] KINDS = Kind.values();
@@ -128,7 +130,7 @@ public final class Located {
      */
     public Decoder begin(ByteBuffer message) {
       in = Messages.view(Messages.LOCATED, message, HEADER_BYTES);
-      extentsLeft = Short.toUnsignedInt(in.getShort(2));
+      extentsLeft = Short.toUnsignedInt(in.getShort(EXTENTS_AT));
       next = HEADER_BYTES;
       if (checksumKind() > MAX_CHECKSUM_KIND || leaseRemainingMs() < 0) {
         throw new MalformedMessageException("bad LOCATED: checksumKind=" + checksumKind());
@@ -143,7 +145,7 @@ public final class Located {
 
     /** Remaining milliseconds of the lease when the message was written. */
     public int leaseRemainingMs() {
-      return in.getInt(4);
+      return in.getInt(REMAINING_AT);
     }
 
     /** The request id of the LOCATE. */
@@ -318,7 +320,8 @@ public final class Located {
 
     /** Ends the message; returns its length in bytes. */
     public int finish(long leaseId, int leaseRemainingMs) {
-      out.putShort(2, (short) extents).putInt(4, leaseRemainingMs).putLong(16, leaseId);
+      out.putShort(EXTENTS_AT, (short) extents).putInt(REMAINING_AT, leaseRemainingMs);
+      out.putLong(LEASE_AT, leaseId);
       return out.position();
     }
   }
