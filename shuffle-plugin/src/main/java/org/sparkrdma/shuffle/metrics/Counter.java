@@ -81,7 +81,7 @@ public enum Counter {
   WINDOWS_RETURNED("serve.windows.returned"),
   /** Leases that expired before their release. */
   LEASES_EXPIRED("serve.leases.expired"),
-  /** LOCATE messages limited because the peer's share was used up. */
+  /** LOCATE messages of connections that had all the leases they may have. */
   PEERS_LIMITED("serve.limited"),
   /** Messages that violated the protocol. */
   PROTOCOL_ERRORS("protocol.errors");
