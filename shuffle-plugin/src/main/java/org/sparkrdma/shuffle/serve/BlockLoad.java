@@ -331,8 +331,8 @@ final class BlockLoad implements Leased {
     return true;
   }
 
-  /** A lease holds its copies, once. */
-  boolean hold(Object lease) {
+  @Override
+  public boolean hold(Object lease) {
     if (holder == lease) {
       return false;
     }

@@ -205,8 +205,8 @@ final class FileWindow implements Leased, DiskWork.Memory {
     state = State.CLOSED;
   }
 
-  /** A lease holds it, once. Returns false when the lease holds it already. */
-  boolean hold(Object lease) {
+  @Override
+  public boolean hold(Object lease) {
     if (lastLease == lease) {
       return false;
     }

@@ -68,15 +68,9 @@ final class Leases {
       return memory.contains(window);
     }
 
-    void hold(FileWindow window) {
-      if (window.hold(this)) {
-        memory.add(window);
-      }
-    }
-
-    void hold(BlockLoad load) {
-      if (load.hold(this)) {
-        memory.add(load);
+    void hold(Leased one) {
+      if (one.hold(this)) {
+        memory.add(one);
       }
     }
 

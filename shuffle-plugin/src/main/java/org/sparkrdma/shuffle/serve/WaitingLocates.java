@@ -2,9 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -110,19 +108,15 @@ final class WaitingLocates {
 
   /** Resumes those whose time is over, to be answered with what there is; returns their number. */
   int resumeOverdue(long nowNs) {
-    List<WaitingLocate> overdue = new ArrayList<>();
-    for (WaitingLocate locate : all) {
+    int overdue = 0;
+    for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       if (isOpen(locate) && nowNs - deadlineNs(locate) >= 0) {
-        overdue.add(locate);
-      }
-    }
-    for (WaitingLocate locate : overdue) {
-      if (all.contains(locate) && !locate.is(WaitingLocate.State.RESUMED)) {
         forMemory.remove(locate);
         locate.resume();
+        overdue++;
       }
     }
-    return overdue.size();
+    return overdue;
   }
 
   /** The earliest deadline, or the other time if it is earlier. */
