@@ -21,7 +21,6 @@ final class AnswerWriter {
   private final IndexCache outputs;
   private final FileWindows windows;
   private final LoadContext context;
-  private final boolean registers;
   private final ShuffleCounters counters;
   private final Located.Encoder answer = new Located.Encoder();
   private final RecordedChecksums recorded = new RecordedChecksums();
@@ -47,19 +46,11 @@ final class AnswerWriter {
   private long bytesFromCopies;
   private int sentToTcp;
 
-  /**
-   * @param registers whether files are registered
-   */
   AnswerWriter(
-      IndexCache outputs,
-      FileWindows windows,
-      LoadContext context,
-      boolean registers,
-      ShuffleCounters counters) {
+      IndexCache outputs, FileWindows windows, LoadContext context, ShuffleCounters counters) {
     this.outputs = outputs;
     this.windows = windows;
     this.context = context;
-    this.registers = registers;
     this.counters = counters;
   }
 
@@ -138,7 +129,7 @@ final class AnswerWriter {
       return byTcp(block, found.refusal);
     }
     IndexCache.Entry entry =
-        registers || found == null || found.map == null
+        context.registers() || found == null || found.map == null
             ? outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs)
             : null;
     MapOutput map = found != null && found.map != null ? found.map : null;
@@ -168,7 +159,7 @@ final class AnswerWriter {
     }
     long at = start + from;
     boolean computes = context.computes(request.freshSums(block), map);
-    boolean mayUseWindows = registers && entry != null && !computes;
+    boolean mayUseWindows = context.registers() && entry != null && !computes;
     BlockLoad.Copy copy = found == null ? null : found.first;
     recorded.begin(map, first, last, at);
     while (at < end) {

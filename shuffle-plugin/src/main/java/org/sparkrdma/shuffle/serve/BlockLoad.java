@@ -128,7 +128,6 @@ final class BlockLoad implements Leased {
   private final WaitingLocate locate;
   private final CopyMemory.Share share;
   private final int disk;
-  private final boolean copies;
   private final int maxWhole;
 
   /** Generation of the index cache when it began. */
@@ -156,21 +155,13 @@ final class BlockLoad implements Leased {
 
   /**
    * @param disk on whose thread it runs
-   * @param copies whether it copies blocks whose index it reads
    * @param maxWhole indexes of so many partitions are read as a whole
    */
-  BlockLoad(
-      LoadContext context,
-      WaitingLocate locate,
-      int disk,
-      boolean copies,
-      int maxWhole,
-      long generation) {
+  BlockLoad(LoadContext context, WaitingLocate locate, int disk, int maxWhole, long generation) {
     this.context = context;
     this.locate = locate;
     this.share = locate.share();
     this.disk = disk;
-    this.copies = copies;
     this.maxWhole = maxWhole;
     this.generation = generation;
   }
@@ -264,7 +255,8 @@ final class BlockLoad implements Leased {
     }
     if (part.map == null || part.end > part.map.partitions()) {
       part.outcome = Outcome.UNKNOWN;
-    } else if ((copies || !part.isNew) && context.source().dataDisk(part.map) == disk) {
+    } else if ((!context.waitsForWindows() || !part.isNew)
+        && context.source().dataDisk(part.map) == disk) {
       copy(part, part.map.offset(part.first), part.map.offset(part.end));
     }
   }

@@ -6,7 +6,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -20,7 +19,6 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 
 /**
@@ -108,56 +106,25 @@ public final class BlockServer implements DiskWork.Listener {
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
     this.outputs = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
     this.idleWindows = new IdleWindows(memory, counters);
-    Set<AccessFlag> access = settings.fileAccess(device);
-    boolean registers = settings.registersFiles(device);
-    boolean waitsForWindows =
-        registers
-            && (settings.mode() == ServeSettings.Mode.WINDOW || settings.pagesOnDemand(device));
+    LoadContext context = LoadContext.of(server, memory, work);
     WindowPrice[] prices = new WindowPrice[source.disks()];
-    Arrays.fill(prices, waitsForWindows ? null : price);
-    List<Path> excluded = FileProbe.copiedDirectories(server, systemFiles, access);
-    this.windows =
-        new FileWindows(
-            settings.windowBytes(),
-            // Half of the device's limit: pools and other processes need regions as well.
-            Math.max(1, device.info().limits().maxMemoryRegions() / 2),
-            access,
-            excluded,
-            prices,
-            server,
-            memory,
-            idleWindows,
-            work,
-            this::onWindow);
-    boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
-    int checksumKind =
-        settings.computeSums() && !recorded ? Located.CRC32C_KIND : source.checksumKind();
-    LoadContext context =
-        new LoadContext(
-            source, memory, work, settings.chunkBytes(), checksumKind, settings.computeSums());
-    this.planner =
-        new LoadPlanner(
-            source,
-            outputs,
-            windows,
-            context,
-            agent,
-            registers,
-            waitsForWindows,
-            settings.mode() != ServeSettings.Mode.WINDOW,
-            this::goOn);
+    Arrays.fill(prices, context.waitsForWindows() ? null : price);
+    List<Path> excluded =
+        FileProbe.copiedDirectories(server, systemFiles, settings.fileAccess(device));
+    this.windows = new FileWindows(server, excluded, prices, context, idleWindows, this::onWindow);
+    this.planner = new LoadPlanner(outputs, windows, context, agent, this::goOn);
     this.waiting = new WaitingLocates(server, work, memory, idleWindows, planner, this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
-    this.writer = new AnswerWriter(outputs, windows, context, registers, counters);
+    this.writer = new AnswerWriter(outputs, windows, context, counters);
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
           device.info().name());
     }
     budget.onShortage(waiting::onShortage);
-    if (registers && !waitsForWindows && price == null) {
+    if (context.registers() && !context.waitsForWindows() && price == null) {
       windows.measurePrices();
     }
   }

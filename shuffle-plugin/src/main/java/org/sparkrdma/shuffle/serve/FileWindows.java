@@ -70,33 +70,27 @@ final class FileWindows {
   private long offersFromNs;
 
   /**
-   * @param windowBytes length of a window, a power of two
-   * @param maxWindows maximum number of windows
-   * @param access of the windows, see {@code ServeSettings.fileAccess}
    * @param excluded directories whose files are never registered
    * @param prices of each disk; null until it is known
    */
   FileWindows(
-      int windowBytes,
-      int maxWindows,
-      Set<AccessFlag> access,
+      ServerParameters server,
       List<Path> excluded,
       WindowPrice[] prices,
-      ServerParameters server,
-      CopyMemory copies,
+      LoadContext context,
       IdleWindows idle,
-      DiskWork work,
       LoadListener listener) {
-    this.windowBytes = windowBytes;
-    this.maxWindows = maxWindows;
-    this.access = Set.copyOf(access);
+    this.device = server.device();
+    this.windowBytes = server.settings().windowBytes();
+    // Half of the device's limit: pools and other processes need regions as well.
+    this.maxWindows = Math.max(1, device.device().info().limits().maxMemoryRegions() / 2);
+    this.access = server.settings().fileAccess(device.device());
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.excluded = List.copyOf(excluded);
     this.outputs = server.outputs();
-    this.device = server.device();
-    this.copies = copies;
+    this.copies = context.memory();
     this.idle = idle;
-    this.work = work;
+    this.work = context.work();
     this.agent = server.agent();
     this.counters = server.counters();
     this.listener = listener;

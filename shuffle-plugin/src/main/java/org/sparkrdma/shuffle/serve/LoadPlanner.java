@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
@@ -20,16 +19,12 @@ final class LoadPlanner {
   /** And so long others may lack it still: they do not ask while they use TCP. */
   private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
 
-  private final MapOutputs source;
   private final IndexCache outputs;
   private final FileWindows windows;
   private final CopyMemory memory;
   private final DiskWork work;
   private final LoadContext context;
   private final Consumer<Runnable> agent;
-  private final boolean registers;
-  private final boolean waitsForWindows;
-  private final boolean copies;
 
   /** By their disks: the load to which blocks of the LOCATE are added; null without one. */
   private final BlockLoad[] building;
@@ -40,32 +35,19 @@ final class LoadPlanner {
   /** Gets a LOCATE that need not wait for the disk of a block any more. */
   private final Consumer<WaitingLocate> onDiskKnown;
 
-  /**
-   * @param registers whether files are registered
-   * @param waitsForWindows whether a block waits for its window, and is not copied meanwhile
-   * @param copies whether blocks are copied, and not only those whose checksums are computed
-   */
   LoadPlanner(
-      MapOutputs source,
       IndexCache outputs,
       FileWindows windows,
       LoadContext context,
       Consumer<Runnable> agent,
-      boolean registers,
-      boolean waitsForWindows,
-      boolean copies,
       Consumer<WaitingLocate> onDiskKnown) {
-    this.source = source;
     this.outputs = outputs;
     this.windows = windows;
     this.memory = context.memory();
     this.work = context.work();
     this.context = context;
     this.agent = agent;
-    this.registers = registers;
-    this.waitsForWindows = waitsForWindows;
-    this.copies = copies;
-    this.building = new BlockLoad[source.disks()];
+    this.building = new BlockLoad[context.source().disks()];
     this.onDiskKnown = onDiskKnown;
   }
 
@@ -125,7 +107,7 @@ final class LoadPlanner {
 
   /** Whether memory is used up, and not only the share of a reader. */
   boolean lacksMemory() {
-    return waitsForWindows || memory.isExhausted();
+    return context.waitsForWindows() || memory.isExhausted();
   }
 
   /** A LOCATE lacks memory: for a while windows take none. */
@@ -143,19 +125,19 @@ final class LoadPlanner {
 
   /** How many of so many LOCATEs that lack memory may find some now. */
   int mostToLoad(int count) {
-    return waitsForWindows ? count : (int) Math.min(count, memory.freeChunks());
+    return context.waitsForWindows() ? count : (int) Math.min(count, memory.freeChunks());
   }
 
   /** Whether there may be memory now for a LOCATE that lacked some. */
   boolean couldLoad(WaitingLocate locate) {
-    return waitsForWindows || memory.couldTake(locate.share());
+    return context.waitsForWindows() || memory.couldTake(locate.share());
   }
 
   /** A block is copied whose map output was not known: its window may be worth it. */
   void offerWindow(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     IndexCache.Entry entry = entry(request, block, nowNs);
-    if (registers
+    if (context.registers()
         && entry != null
         && entry.map().lengthBytes() > 0
         && !context.computes(request.freshSums(block), entry.map())) {
@@ -190,7 +172,9 @@ final class LoadPlanner {
   private void planIndex(WaitingLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
     CompletableFuture<Integer> disk =
-        source.indexDiskOf(request.owner(), request.shuffleId(block), request.mapId(block));
+        context
+            .source()
+            .indexDiskOf(request.owner(), request.shuffleId(block), request.mapId(block));
     if (disk.isDone() && !disk.isCompletedExceptionally()) {
       add(
           locate,
@@ -234,8 +218,8 @@ final class LoadPlanner {
     long start = map.offset(first);
     long end = map.offset(request.endReduceId(block));
     boolean mayUseWindows =
-        registers && entry != null && !context.computes(request.freshSums(block), map);
-    int disk = source.dataDisk(map);
+        context.registers() && entry != null && !context.computes(request.freshSums(block), map);
+    int disk = context.source().dataDisk(map);
     long at = start + Math.min(from, end - start);
     while (at < end && locate.plannedBytes() < Located.MAX_LOCATED_BYTES) {
       long next = Math.min(end, mayUseWindows ? windows.endOf(at) : at + BlockLoad.MAX_BYTES);
@@ -244,8 +228,9 @@ final class LoadPlanner {
           locate.refuse(block, Located.Kind.OVERLOADED);
           return;
         }
-        boolean waits = mayUseWindows && waitsForWindows && windows.mayRegister(entry, nowNs);
-        if (mayUseWindows && !waits && !copies) {
+        boolean waits =
+            mayUseWindows && context.waitsForWindows() && windows.mayRegister(entry, nowNs);
+        if (mayUseWindows && !waits && !context.copies()) {
           locate.refuse(block, Located.Kind.BUSY);
           return;
         }
@@ -288,9 +273,7 @@ final class LoadPlanner {
       load = null;
     }
     if (load == null) {
-      load =
-          new BlockLoad(
-              context, locate, disk, !waitsForWindows, outputs.room(nowNs), outputs.generation());
+      load = new BlockLoad(context, locate, disk, outputs.room(nowNs), outputs.generation());
       building[disk] = load;
       locate.add(load);
     }
