@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.MemoryRegion;
  */
 public final class RegisteredChunk {
   private final RegisteredPool pool;
-  private final RegisteredPool.Region region;
+  private final PoolRegion region;
   private final long offset;
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
@@ -31,14 +31,14 @@ public final class RegisteredChunk {
   private final Queue<LeakRecord> retained =
       LeakRecord.isEnabled() ? new ConcurrentLinkedQueue<>() : null;
 
-  RegisteredChunk(RegisteredPool pool, RegisteredPool.Region region, long offset, int lengthBytes) {
+  RegisteredChunk(RegisteredPool pool, PoolRegion region, long offset, int lengthBytes) {
     this.pool = pool;
     this.region = region;
     this.offset = offset;
     this.bytes = region.memory().slice(offset, lengthBytes);
   }
 
-  RegisteredPool.Region poolRegion() {
+  PoolRegion poolRegion() {
     return region;
   }
 

@@ -7,11 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.VerbsException;
 
 /**
  * Gives out chunks of equal length from a few large regions, so that taking a chunk registers
@@ -23,33 +19,22 @@ import org.sparkrdma.verbs.VerbsException;
  * others go on. Its creator closes it before the protection domain, and after every call of {@link
  * #tryTake} and {@link #trimIdle} has returned.
  *
- * <p>A region that the device refuses costs system calls, and takers try again and again. So after
- * a refusal the pool counts no more regions as available, and registers none, for {@value
- * #PAUSE_MS} ms; meanwhile it reports the refusal to the budget.
+ * <p>After a refusal of the device the pool counts no more regions as available for a while (see
+ * {@link RegionSource}).
  */
 public final class RegisteredPool implements AutoCloseable {
-  /** Shorter than the wait of a block for memory, so that a refusal of the moment ends before. */
-  static final long PAUSE_MS = 10;
-
-  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(PAUSE_MS);
-
-  private final OpenDevice open;
-  private final Set<AccessFlag> access;
+  private final RegionSource source;
   private final int chunkBytes;
   private final int chunksPerRegion;
   private int maxRegions;
 
-  private final List<Region> regions = new ArrayList<>();
+  private final List<PoolRegion> regions = new ArrayList<>();
   private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
   private int chunksOut;
 
   /** Regions that are being registered. */
   private int growing;
 
-  /** Whether the device has refused the last region, at {@link #refusedNs}. */
-  private boolean refused;
-
-  private long refusedNs;
   private boolean closed;
 
   /**
@@ -67,10 +52,9 @@ public final class RegisteredPool implements AutoCloseable {
       int chunkBytes,
       int chunksPerRegion,
       long limitBytes) {
-    this.open = open;
-    this.access = Set.copyOf(access);
     this.chunkBytes = chunkBytes;
     this.chunksPerRegion = chunksPerRegion;
+    this.source = new RegionSource(open, access, regionBytes());
     this.maxRegions = regionsOf(limitBytes);
   }
 
@@ -105,9 +89,9 @@ public final class RegisteredPool implements AutoCloseable {
       }
       growing++;
     }
-    Region added = null;
+    PoolRegion added = null;
     try {
-      added = grow();
+      added = source.tryRegister();
     } finally {
       if (added == null) {
         endGrowing();
@@ -139,61 +123,11 @@ public final class RegisteredPool implements AutoCloseable {
     return chunk;
   }
 
-  private void add(Region added) {
+  private void add(PoolRegion added) {
     regions.add(added);
     for (int i = chunksPerRegion - 1; i >= 0; i--) {
       free.push(new RegisteredChunk(this, added, (long) i * chunkBytes, chunkBytes));
     }
-  }
-
-  /** Registers a region; null when there is no memory for it. */
-  private Region grow() {
-    long lengthBytes = regionBytes();
-    if (isPaused()) {
-      open.budget().reportRefusal(lengthBytes);
-      return null;
-    }
-    Optional<PinnedBudget.Grant> grant = open.budget().tryGrant(lengthBytes);
-    if (grant.isEmpty()) {
-      open.budget().reportShortage(lengthBytes);
-      return null;
-    }
-    Region added = register(lengthBytes, grant.get());
-    if (added == null) {
-      open.budget().reportRefusal(lengthBytes);
-    }
-    return added;
-  }
-
-  private synchronized boolean isPaused() {
-    return refused && open.nanoClock().getAsLong() - refusedNs < PAUSE_NS;
-  }
-
-  private synchronized void onRegistered(boolean success) {
-    refused = !success;
-    refusedNs = open.nanoClock().getAsLong();
-  }
-
-  /** Returns null, without the grant, when the device refuses. */
-  private Region register(long lengthBytes, PinnedBudget.Grant grant) {
-    HostMemory memory = null;
-    MemoryRegion region = null;
-    try {
-      memory = open.device().allocate(lengthBytes);
-      region = open.domain().register(memory, 0, lengthBytes, access);
-    } catch (VerbsException e) {
-      onRegistered(false);
-      return null;
-    } finally {
-      if (region == null) {
-        if (memory != null) {
-          memory.close();
-        }
-        grant.close();
-      }
-    }
-    onRegistered(true);
-    return new Region(memory, region, grant);
   }
 
   synchronized void release(RegisteredChunk chunk) {
@@ -229,11 +163,7 @@ public final class RegisteredPool implements AutoCloseable {
       return 0;
     }
     long regionsMore =
-        isPaused()
-            ? 0
-            : Math.min(
-                Math.max(0, maxRegions - regions.size() - growing),
-                open.budget().availableBytes() / regionBytes());
+        Math.min(Math.max(0, maxRegions - regions.size() - growing), source.available());
     return (long) free.size() * chunkBytes + regionsMore * regionBytes();
   }
 
@@ -244,19 +174,12 @@ public final class RegisteredPool implements AutoCloseable {
    * @param lengthBytes needed; whole regions are requested
    */
   public void reportShortage(long lengthBytes) {
-    long neededBytes = (lengthBytes + regionBytes() - 1) / regionBytes() * regionBytes();
-    boolean refusedByDevice;
     synchronized (this) {
       if (closed || regions.size() >= maxRegions) {
         return;
       }
-      refusedByDevice = isPaused();
     }
-    if (refusedByDevice) {
-      open.budget().reportRefusal(neededBytes);
-    } else {
-      open.budget().reportShortage(neededBytes);
-    }
+    source.reportShortage(lengthBytes);
   }
 
   private long regionBytes() {
@@ -277,7 +200,7 @@ public final class RegisteredPool implements AutoCloseable {
    * {@link #trimIdle}; taking a chunk removes the mark of its region.
    */
   public synchronized void markIdle() {
-    regions.forEach(Region::markIdle);
+    regions.forEach(PoolRegion::markIdle);
   }
 
   /**
@@ -302,12 +225,12 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /** Takes regions without a chunk in use out of the pool. */
-  private synchronized List<Region> takeUnused(int max, boolean marked) {
-    List<Region> unused = new ArrayList<>(0);
-    Iterator<Region> all = regions.iterator();
+  private synchronized List<PoolRegion> takeUnused(int max, boolean marked) {
+    List<PoolRegion> unused = new ArrayList<>(0);
+    Iterator<PoolRegion> all = regions.iterator();
     while (unused.size() < max && all.hasNext()) {
-      Region region = all.next();
-      if (marked ? region.isIdle() : region.chunksOut == 0) {
+      PoolRegion region = all.next();
+      if (marked ? region.isIdle() : region.isUnused()) {
         all.remove();
         unused.add(region);
       }
@@ -319,7 +242,7 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /** Closes all of them, also when the device fails; none is in the pool any more. */
-  private static int close(List<Region> unused) {
+  private static int close(List<PoolRegion> unused) {
     int closed = 0;
     try {
       while (closed < unused.size()) {
@@ -347,69 +270,7 @@ public final class RegisteredPool implements AutoCloseable {
 
   private void closeRegions() {
     free.clear();
-    regions.forEach(Region::close);
+    regions.forEach(PoolRegion::close);
     regions.clear();
-  }
-
-  /** Chunks that are registered at once, with their memory and grant. Guarded by the pool. */
-  static final class Region {
-    private final HostMemory memory;
-    private final MemoryRegion region;
-    private final PinnedBudget.Grant grant;
-
-    /** Number of its chunks that are in use. */
-    private int chunksOut;
-
-    /** Whether a chunk of it was taken since the last check. */
-    private boolean used = true;
-
-    /** Whether it may be deregistered. */
-    private boolean idle;
-
-    Region(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
-      this.memory = memory;
-      this.region = region;
-      this.grant = grant;
-    }
-
-    HostMemory memory() {
-      return memory;
-    }
-
-    MemoryRegion memoryRegion() {
-      return region;
-    }
-
-    /** A chunk of it is taken. */
-    void onTaken() {
-      chunksOut++;
-      used = true;
-      idle = false;
-    }
-
-    /** A chunk of it is returned. */
-    void onReturned() {
-      chunksOut--;
-    }
-
-    /** Marks it as idle if no chunk was taken since the last call and none is in use. */
-    void markIdle() {
-      idle = !used && chunksOut == 0;
-      used = false;
-    }
-
-    boolean isIdle() {
-      return idle;
-    }
-
-    void close() {
-      region.close();
-      try {
-        memory.close();
-      } finally {
-        // Nothing is registered any more.
-        grant.close();
-      }
-    }
   }
 }

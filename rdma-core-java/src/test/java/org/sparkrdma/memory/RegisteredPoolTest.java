@@ -24,7 +24,7 @@ class RegisteredPoolTest {
   private static final int CHUNK = 4096;
   private static final int PER_REGION = 4;
   private static final int REGION = CHUNK * PER_REGION;
-  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegisteredPool.PAUSE_MS);
+  private static final long REFUSED_NS = TimeUnit.MILLISECONDS.toNanos(RegionSource.PAUSE_MS);
 
   private final StubDevice device = new StubDevice();
   private final PinnedBudget budget = new PinnedBudget(3 * REGION, CHUNK);

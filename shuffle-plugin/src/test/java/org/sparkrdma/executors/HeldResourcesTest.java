@@ -52,7 +52,7 @@ final class HeldResourcesTest {
     acquired.setStackTrace(
         new StackTraceElement[] {
           frame("org.sparkrdma.leak.LeakRecord"),
-          frame("org.sparkrdma.memory.RegisteredPool$Region"),
+          frame("org.sparkrdma.memory.PoolRegion"),
           frame(holder + "$1"),
           frame("org.sparkrdma.shuffle.transport.TransportAgent")
         });
