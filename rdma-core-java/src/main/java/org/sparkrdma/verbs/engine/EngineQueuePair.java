@@ -3,11 +3,8 @@ package org.sparkrdma.verbs.engine;
 
 import java.util.Objects;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
-import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
@@ -17,8 +14,8 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
- * A queue pair: its state, the checks of what its owner posts, and the work that was posted and
- * whose completion was not yet shown.
+ * A queue pair: the checks of what its owner posts, and the work that was posted and whose
+ * completion was not yet shown. Its state is in {@link QueuePairLife}.
  *
  * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
  * device but is flushed here. Work that the device has and does not complete within the flush
@@ -32,9 +29,7 @@ import org.sparkrdma.verbs.device.DeviceLimits;
  * take no lock. Another thread may break it at any time, and may close it once the owner no longer
  * uses it.
  */
-public abstract class EngineQueuePair implements QueuePair {
-  private static final Logger LOG = LoggerFactory.getLogger(EngineQueuePair.class);
-
+public abstract class EngineQueuePair extends QueuePairLife {
   /** Outcome for a completion of the device. */
   public enum Outcome {
     /** It is not shown: its work was flushed before, or the queue pair is closed. */
@@ -52,9 +47,7 @@ public abstract class EngineQueuePair implements QueuePair {
   protected static final int RECEIVE_BIT = 1 << 31;
 
   private final EngineProtectionDomain domain;
-  private final EngineConnection connection;
   private final EngineDevice device;
-  private final int number;
   private final QueuePairSettings settings;
   private final int maxReadSge;
   private final long maxMessageBytes;
@@ -63,24 +56,13 @@ public abstract class EngineQueuePair implements QueuePair {
   /** The upper half of its request numbers; -1 before it is open. */
   private volatile int tableKey = -1;
 
-  private volatile QueuePairState state = QueuePairState.INIT;
-
   /** Sends, READs and WRITEs. */
   private final WorkRing sends;
 
   private final WorkRing receives;
   private final EngineCompletionQueue sendCompletions;
   private final EngineCompletionQueue receiveCompletions;
-  private final Object closing = new Object();
-
-  /** Held to post sends, to flush, and to enter {@link QueuePairState#DESTROYED}. */
-  private final Object posting = new Object();
-
-  private volatile long brokenAtNs;
   private volatile boolean keepsWork;
-
-  /** Why a post has broken it, until the thread that polls ends the connection; else null. */
-  private volatile String refusal;
 
   /**
    * @param number as the device calls it
@@ -90,9 +72,8 @@ public abstract class EngineQueuePair implements QueuePair {
       EngineConnection connection,
       int number,
       QueuePairSettings settings) {
+    super(connection, number);
     this.domain = domain;
-    this.connection = connection;
-    this.number = number;
     this.settings = settings;
     device = domain.device();
     DeviceLimits limits = device.info().limits();
@@ -118,11 +99,6 @@ public abstract class EngineQueuePair implements QueuePair {
     return tableKey >= 0;
   }
 
-  @Override
-  public final int number() {
-    return number;
-  }
-
   /** The upper half of its request numbers. */
   final int tableKey() {
     return tableKey;
@@ -131,11 +107,6 @@ public abstract class EngineQueuePair implements QueuePair {
   /** The request number with that lower half. */
   protected final long requestNumber(int low) {
     return (long) tableKey << Integer.SIZE | Integer.toUnsignedLong(low);
-  }
-
-  @Override
-  public final QueuePairState state() {
-    return state;
   }
 
   /** Whether its sends or receives complete in that queue. */
@@ -196,7 +167,7 @@ public abstract class EngineQueuePair implements QueuePair {
     if (count == 0) {
       return 0;
     }
-    boolean withDevice = state == QueuePairState.READY_TO_SEND;
+    boolean withDevice = state() == QueuePairState.READY_TO_SEND;
     sends.add(count, withDevice);
     int taken = withDevice ? submitSends(count) : count;
     return accepted(sends, sendCompletions, count, taken);
@@ -213,7 +184,7 @@ public abstract class EngineQueuePair implements QueuePair {
       return false;
     }
     long requestNumber = requestNumber(receives.write(0, request) | RECEIVE_BIT);
-    boolean withDevice = state != QueuePairState.ERROR;
+    boolean withDevice = state() != QueuePairState.ERROR;
     receives.add(1, withDevice);
     boolean taken = !withDevice || submitReceive(request, requestNumber);
     return accepted(receives, receiveCompletions, 1, taken ? 1 : 0) == 1;
@@ -221,7 +192,7 @@ public abstract class EngineQueuePair implements QueuePair {
 
   /** The owner posts again what a full device has not taken; a broken queue pair flushes it. */
   private int accepted(WorkRing ring, EngineCompletionQueue queue, int count, int taken) {
-    boolean flushes = state == QueuePairState.ERROR;
+    boolean flushes = state() == QueuePairState.ERROR;
     if (taken < count && flushes) {
       ring.onRefused(count - taken);
     } else if (taken < count) {
@@ -254,13 +225,13 @@ public abstract class EngineQueuePair implements QueuePair {
   // Checks of what is posted.
 
   private void checkMaySend() {
-    if (state == QueuePairState.INIT || state == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("not connected: state=" + state);
+    if (state() == QueuePairState.INIT || state() == QueuePairState.DESTROYED) {
+      throw new IllegalStateException("not connected: state=" + state());
     }
   }
 
   private void checkOpen() {
-    if (state == QueuePairState.DESTROYED) {
+    if (state() == QueuePairState.DESTROYED) {
       throw new IllegalStateException("queue pair is closed");
     }
   }
@@ -327,11 +298,11 @@ public abstract class EngineQueuePair implements QueuePair {
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
     long position = ring.find(low & ~RECEIVE_BIT);
-    if (position < 0 || state == QueuePairState.DESTROYED) {
+    if (position < 0 || state() == QueuePairState.DESTROYED) {
       return Outcome.SUPPRESSED;
     }
     if (view.isFailure()) {
-      if (state != QueuePairState.ERROR) {
+      if (state() != QueuePairState.ERROR) {
         fail(view.failure());
       }
       if (ring.head() < position && device.driver().has(KernelDriver.Quirk.FAILS_SILENTLY)) {
@@ -341,14 +312,14 @@ public abstract class EngineQueuePair implements QueuePair {
     } else if (ofSend) {
       view.setSend(ring.opcode(position), ring.length(position));
     }
-    view.setRequest(ring.id(position), number);
+    view.setRequest(ring.id(position), number());
     ring.free(position);
     return Outcome.SHOWN;
   }
 
   private void showFlushed(WorkRing ring, CompletionView view) {
     view.setStatus(WorkStatus.FLUSH_ERROR, 0);
-    view.setRequest(ring.id(ring.head()), number);
+    view.setRequest(ring.id(ring.head()), number());
     ring.free(ring.head());
   }
 
@@ -371,7 +342,7 @@ public abstract class EngineQueuePair implements QueuePair {
       return false;
     }
     synchronized (posting) {
-      if (state != QueuePairState.ERROR
+      if (state() != QueuePairState.ERROR
           || ring.isEmpty()
           || (ring.isWithDevice() && (keepsWork || nowNs - flushAtNs() < 0))) {
         return false;
@@ -382,7 +353,7 @@ public abstract class EngineQueuePair implements QueuePair {
   }
 
   private long flushAtNs() {
-    return brokenAtNs + device.flushTimeoutNs();
+    return brokenAtNs() + device.flushTimeoutNs();
   }
 
   /**
@@ -394,67 +365,6 @@ public abstract class EngineQueuePair implements QueuePair {
         (sendCompletions == queue && !sends.isEmpty())
             || (receiveCompletions == queue && !receives.isEmpty());
     return hasWork && !keepsWork ? flushAtNs() : Long.MAX_VALUE;
-  }
-
-  // The state, on any thread.
-
-  /** The connection is established: sends may be posted. */
-  protected void markReady() throws VerbsException {
-    setReady();
-  }
-
-  /** The connection is established; false when the queue pair is broken or destroyed. */
-  protected final synchronized boolean setReady() {
-    if (state == QueuePairState.INIT) {
-      state = QueuePairState.READY_TO_SEND;
-    }
-    return state == QueuePairState.READY_TO_SEND;
-  }
-
-  /** Marks the queue pair, whose device does no more work, as broken and ends the connection. */
-  protected final void fail(String reason) {
-    if (markBroken()) {
-      LOG.debug("Queue pair is broken: queuePair={} reason={}", number, reason);
-      connection.endIfEstablished(reason);
-    }
-  }
-
-  /**
-   * The same for a thread that posts sends, which must not wait for the calls that end the
-   * connection: the thread that polls makes them.
-   */
-  protected final void failPost(String reason) {
-    refusal = reason;
-    if (markBroken()) {
-      LOG.debug("Queue pair is broken: queuePair={} reason={}", number, reason);
-    }
-  }
-
-  /**
-   * Ends the connection whose queue pair {@link #failPost} has broken. Called by the thread that
-   * polls that queue.
-   */
-  final void endRefused() {
-    String reason = refusal;
-    if (reason != null) {
-      refusal = null;
-      connection.endIfEstablished(reason);
-      // The device has been told now only that its work ends.
-      brokenAtNs = System.nanoTime();
-    }
-  }
-
-  /** Marks the queue pair as broken, without ending the connection: false when it already was. */
-  protected final boolean markBroken() {
-    synchronized (this) {
-      if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
-        return false;
-      }
-      brokenAtNs = System.nanoTime();
-      state = QueuePairState.ERROR;
-    }
-    onStateChanged();
-    return true;
   }
 
   /**
@@ -469,42 +379,16 @@ public abstract class EngineQueuePair implements QueuePair {
     }
   }
 
-  private void onStateChanged() {
+  @Override
+  final void onStateChanged() {
     sendCompletions.onStateChanged(this);
     if (receiveCompletions != sendCompletions) {
       receiveCompletions.onStateChanged(this);
     }
   }
 
-  /** A second close waits for the end of the first. */
   @Override
-  public final void close() {
-    synchronized (closing) {
-      if (setDestroyed()) {
-        // Its work is not flushed any more, even where the device destroys it later.
-        onStateChanged();
-        try {
-          onDestroyed();
-        } finally {
-          connection.onQueuePairClosed(this::release);
-        }
-      }
-    }
-  }
-
-  /** Waits for a thread that posts; afterwards none does. */
-  private boolean setDestroyed() {
-    synchronized (posting) {
-      synchronized (this) {
-        boolean first = state != QueuePairState.DESTROYED;
-        state = QueuePairState.DESTROYED;
-        return first;
-      }
-    }
-  }
-
-  /** The device has destroyed it, or failed to: queues, domain and key may be used again. */
-  private void release() {
+  final void release() {
     if (tableKey >= 0) {
       device.queuePairs().remove(tableKey);
     }
@@ -516,9 +400,6 @@ public abstract class EngineQueuePair implements QueuePair {
       domain.release();
     }
   }
-
-  /** Called once at close, while the device still has the queue pair. */
-  protected void onDestroyed() {}
 
   /** Frees its native memory; called once at close, when the device has destroyed it. */
   protected abstract void free();
