@@ -26,17 +26,18 @@ import org.sparkrdma.verbs.Device;
  * leases, and the LOCATEs that wait.
  *
  * <p>A LOCATE whose blocks are in windows is answered before {@link #locate} returns. What is
- * missing is copied by {@link BlockLoad}s, whose results come back to the agent as commands;
- * windows are registered beside the answers, where that pays. A LOCATE that waits is answered when
- * nothing is missing, or at half of the reader's time-out with what there is; the reader asks for
- * the rest again. One for which there is no memory waits until others release theirs, then uses
- * TCP. Its memory is registered and deregistered on threads of the disks, never on the agent.
+ * missing is copied by {@link BlockLoad}s, whose results come back to the agent as commands ({@link
+ * LoadResults}); windows are registered beside the answers, where that pays. A LOCATE that waits is
+ * answered when nothing is missing, or at half of the reader's time-out with what there is; the
+ * reader asks for the rest again. One for which there is no memory waits until others release
+ * theirs, then uses TCP. Its memory is registered and deregistered on threads of the disks, never
+ * on the agent.
  *
  * <p>The transport creates it, starts it, calls {@link #doWork} in each turn of the agent, and
  * closes it after the agent has ended and before the protection domain. Methods are confined to the
  * agent unless they say otherwise.
  */
-public final class BlockServer implements DiskWork.Listener {
+public final class BlockServer {
   /** Minimum length of an answer buffer: one extent with one checksum. */
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.EXTENT_BYTES + Located.SUM_BYTES;
@@ -55,11 +56,11 @@ public final class BlockServer implements DiskWork.Listener {
   private final DiskWork.Workers workers;
   private final DiskWork work;
   private final CopyMemory memory;
-  private final FileWindows windows;
   private final IdleWindows idleWindows;
   private final IndexCache outputs;
   private final Leases leases;
   private final LoadPlanner planner;
+  private final LoadResults results;
   private final AnswerWriter writer;
   private final WaitingLocates waiting;
 
@@ -102,7 +103,7 @@ public final class BlockServer implements DiskWork.Listener {
     this.nextDeadlineNs = nanoClock.getAsLong();
     this.trimmedNs = nextDeadlineNs;
     int realDisks = Math.max(1, source.directories().size());
-    this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks, this);
+    this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
     this.outputs = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
     this.idleWindows = new IdleWindows(memory, counters);
@@ -111,9 +112,11 @@ public final class BlockServer implements DiskWork.Listener {
     Arrays.fill(prices, context.waitsForWindows() ? null : price);
     List<Path> excluded =
         FileProbe.copiedDirectories(server, systemFiles, settings.fileAccess(device));
-    this.windows = new FileWindows(server, excluded, prices, context, idleWindows, this::onWindow);
+    FileWindows windows = new FileWindows(server, excluded, prices, context, idleWindows);
     this.planner = new LoadPlanner(outputs, windows, context, agent, this::goOn);
     this.waiting = new WaitingLocates(server, work, memory, idleWindows, planner, this::goOn);
+    this.results = new LoadResults(outputs, windows, context, planner, waiting, this::goOn);
+    work.reportTo(results);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
@@ -222,102 +225,6 @@ public final class BlockServer implements DiskWork.Listener {
       locate.waiting().end(nowNs);
     }
     locate.answered(lengthBytes);
-  }
-
-  @Override
-  public void onLoaded(BlockLoad load) {
-    long nowNs = nanoClock.getAsLong();
-    load.onEnded();
-    if (stopped) {
-      // Nothing begins any more: its LOCATE is dropped soon.
-      load.releaseUnheld();
-      return;
-    }
-    windows.onCopied(load);
-    WaitingLocate locate = load.locate();
-    locate.onLoaded();
-    boolean open = locate.is(WaitingLocate.State.LOADING);
-    locate.addPlanned(load.newBytes());
-    for (BlockLoad.Part part : load.parts()) {
-      keep(load, part, nowNs);
-      if (open) {
-        take(locate, part, nowNs);
-      }
-    }
-    planner.submit();
-    if (locate.is(WaitingLocate.State.ENDED)) {
-      load.releaseUnheld();
-      waiting.serveMemory(nowNs);
-    }
-    goOn(locate);
-  }
-
-  /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
-  private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
-    if (part.isUnreadable) {
-      outputs.drop(part.owner, part.shuffleId, part.mapId);
-    } else if (part.map != null && part.isNew) {
-      outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
-    }
-  }
-
-  /** Gives a LOCATE what a load has found of a block, and begins to load the rest. */
-  private void take(WaitingLocate locate, BlockLoad.Part part, long nowNs) {
-    WaitingLocate.Block block = locate.block(part.block);
-    block.map = part.map;
-    if (part.copies != null) {
-      block.add(part.copies);
-    }
-    boolean isEmpty = part.outcome == BlockLoad.Outcome.COPIED && part.copies == null;
-    if (isEmpty || locate.hasStart(part.block)) {
-      locate.setHasResults();
-    }
-    switch (part.outcome) {
-      case COPIED -> {}
-      case NO_MEMORY -> {
-        locate.lackMemory();
-        if (memory.isExhausted()) {
-          waiting.onShortage(BlockLoad.MAX_BYTES);
-        }
-      }
-      case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
-      case OPEN -> planner.plan(locate, part.block, part.from, nowNs);
-    }
-    if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
-      planner.offerWindow(locate, part.block, nowNs);
-    }
-    if (part.isNew || part.map == null) {
-      planner.loadOthers(locate, part.block, nowNs);
-    }
-  }
-
-  @Override
-  public void onRegistered(FileWindow window, Exception failure) {
-    windows.onRegistered(window, failure, nanoClock.getAsLong());
-  }
-
-  /** A window is registered, or could not be: its LOCATEs may go on. */
-  private void onWindow(FileWindow window) {
-    if (stopped) {
-      return;
-    }
-    long nowNs = nanoClock.getAsLong();
-    for (WaitingLocate locate : window.takeWaiters()) {
-      locate.onLoaded();
-      if (locate.is(WaitingLocate.State.LOADING)) {
-        if (window.isReady()) {
-          locate.setHasResults();
-        } else if (locate.loading() == 0) {
-          planner.loadAll(locate, nowNs);
-        }
-        goOn(locate);
-      }
-    }
-  }
-
-  @Override
-  public void onClosed() {
-    waiting.serveMemory(nanoClock.getAsLong());
   }
 
   /** A LOCATE that loads nothing any more is answered, or waits for memory. */
@@ -450,6 +357,7 @@ public final class BlockServer implements DiskWork.Listener {
    */
   public boolean close(Duration limit, Runnable drain) {
     stopped = true;
+    results.stop();
     budget.onShortage(lengthBytes -> {});
     if (!workers.close(limit)) {
       LOG.warn(

@@ -89,7 +89,7 @@ final class DiskWork {
   private final Workers workers;
   private final Consumer<Runnable> agent;
   private final LongSupplier nanoClock;
-  private final Listener listener;
+  private Listener listener;
   private final Disk[] disks;
 
   /** Those that may hang; others wait for something else. */
@@ -103,21 +103,20 @@ final class DiskWork {
    * @param realDisks number of those that are disks
    */
   DiskWork(
-      Workers workers,
-      Consumer<Runnable> agent,
-      LongSupplier nanoClock,
-      int count,
-      int realDisks,
-      Listener listener) {
+      Workers workers, Consumer<Runnable> agent, LongSupplier nanoClock, int count, int realDisks) {
     this.workers = workers;
     this.agent = agent;
     this.nanoClock = nanoClock;
-    this.listener = listener;
     this.realDisks = realDisks;
     this.disks = new Disk[count];
     for (int i = 0; i < count; i++) {
       disks[i] = new Disk();
     }
+  }
+
+  /** Sets who gets the results; before the first work. */
+  void reportTo(Listener newListener) {
+    listener = newListener;
   }
 
   /** Any thread. */

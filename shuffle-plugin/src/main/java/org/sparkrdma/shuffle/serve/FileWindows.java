@@ -39,11 +39,6 @@ final class FileWindows {
   /** While a registration takes longer, no window of its disk is waited for in place of a copy. */
   private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
 
-  /** Gets a window that has loaded, or could not be registered. */
-  interface LoadListener {
-    void onWindow(FileWindow window);
-  }
-
   private final int windowBytes;
   private final int maxWindows;
   private final Set<AccessFlag> access;
@@ -56,7 +51,6 @@ final class FileWindows {
   private final DiskWork work;
   private final Consumer<Runnable> agent;
   private final ShuffleCounters counters;
-  private final LoadListener listener;
 
   /** By their disks; null until it is measured. */
   private final WindowPrice[] prices;
@@ -78,8 +72,7 @@ final class FileWindows {
       List<Path> excluded,
       WindowPrice[] prices,
       LoadContext context,
-      IdleWindows idle,
-      LoadListener listener) {
+      IdleWindows idle) {
     this.device = server.device();
     this.windowBytes = server.settings().windowBytes();
     // Half of the device's limit: pools and other processes need regions as well.
@@ -93,7 +86,6 @@ final class FileWindows {
     this.work = context.work();
     this.agent = server.agent();
     this.counters = server.counters();
-    this.listener = listener;
     this.prices = prices;
     this.offersFromNs = nowNs();
   }
@@ -317,7 +309,6 @@ final class FileWindows {
       addWindow(-1, window.pinnedBytes());
       refuse(window, failure, nowNs);
     }
-    listener.onWindow(window);
   }
 
   /** Not to be tried again at once, so that a failure does not cost a call for each block. */

@@ -176,37 +176,38 @@ final class LoadPlanner {
             .source()
             .indexDiskOf(request.owner(), request.shuffleId(block), request.mapId(block));
     if (disk.isDone() && !disk.isCompletedExceptionally()) {
-      add(
-          locate,
-          disk.join(),
-          new BlockLoad.Part(request, block, null, from, Long.MAX_VALUE),
-          nowNs);
+      addIndex(locate, block, disk.join(), from, nowNs);
       return;
     }
     locate.onBegun();
     var unused =
         disk.whenComplete(
-            (index, failure) ->
-                agent.accept(
-                    () -> {
-                      locate.onLoaded();
-                      if (!locate.is(WaitingLocate.State.LOADING)) {
-                        return;
-                      }
-                      if (failure == null) {
-                        long timeNs = work.nowNs();
-                        add(
-                            locate,
-                            index,
-                            new BlockLoad.Part(request, block, null, from, Long.MAX_VALUE),
-                            timeNs);
-                      } else {
-                        locate.refuse(block, Located.Kind.UNKNOWN);
-                        loadOthers(locate, block, work.nowNs());
-                      }
-                      submit();
-                      onDiskKnown.accept(locate);
-                    }));
+            (index, failure) -> agent.accept(() -> onDisk(locate, block, index, from)));
+  }
+
+  /**
+   * The disk of a block is known, or cannot be.
+   *
+   * @param disk null when it cannot
+   */
+  private void onDisk(WaitingLocate locate, int block, Integer disk, long from) {
+    locate.onLoaded();
+    if (!locate.is(WaitingLocate.State.LOADING)) {
+      return;
+    }
+    if (disk == null) {
+      locate.refuse(block, Located.Kind.UNKNOWN);
+      loadOthers(locate, block, work.nowNs());
+    } else {
+      addIndex(locate, block, disk, from, work.nowNs());
+    }
+    submit();
+    onDiskKnown.accept(locate);
+  }
+
+  private void addIndex(WaitingLocate locate, int block, int disk, long from, long nowNs) {
+    BlockLoad.Part part = new BlockLoad.Part(locate.request(), block, null, from, Long.MAX_VALUE);
+    add(locate, disk, part, nowNs);
   }
 
   private void planRanges(

@@ -16,8 +16,11 @@ class DiskWorkTest {
   private final HandWorkers workers = new HandWorkers(1);
   private final Queue<Runnable> commands = new ArrayDeque<>();
   private final AtomicInteger closed = new AtomicInteger();
-  private final DiskWork work =
-      new DiskWork(workers, commands::add, System::nanoTime, 1, 1, new CountingListener());
+  private final DiskWork work = new DiskWork(workers, commands::add, System::nanoTime, 1, 1);
+
+  DiskWorkTest() {
+    work.reportTo(new CountingListener());
+  }
 
   /** What a job may meet without harm to the executor. */
   static List<Throwable> failures() {
