@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.figures.Changes;
 
 /**
  * Posts changed figures for the event log: at most one event in ten seconds, and fewer when they
@@ -41,10 +42,10 @@ final class EventPosts {
   synchronized void post(long nowMs, boolean atEnd) {
     Optional<RdmaShuffleEvent> event = Optional.empty();
     if (atEnd || nowMs >= nextMs) {
-      event = figures.takeChanges(nowMs).map(RdmaShuffleEvent::of);
+      event = figures.takeChanges(nowMs).map(EventPosts::event);
       event.ifPresent(all -> nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(all)));
     } else if (nowMs >= nextTotalsMs) {
-      event = figures.takeTotals(nowMs).map(RdmaShuffleEvent::of);
+      event = figures.takeTotals(nowMs).map(EventPosts::event);
       // Also without a change: they are summed over all executors.
       nextTotalsMs = nowMs + MIN_INTERVAL_MS;
     }
@@ -52,6 +53,10 @@ final class EventPosts {
       nextTotalsMs = nowMs + MIN_INTERVAL_MS;
       bus.accept(event.get());
     }
+  }
+
+  private static RdmaShuffleEvent event(Changes changes) {
+    return new RdmaShuffleEvent(RdmaShuffleEvent.SCHEMA, changes);
   }
 
   private long bytes(RdmaShuffleEvent event) {

@@ -114,16 +114,16 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
     }
 
     private void add(RdmaShuffleEvent event) {
-      event.notes.forEach(figures::note);
+      event.notes().forEach(figures::note);
       if (event.schema > RdmaShuffleEvent.SCHEMA) {
         figures.note(
             "a later version of the plug-in wrote this log; what this version does not know is not"
                 + " shown");
       }
-      event.figures.forEach(figures::report);
-      event.sparkExecutors.forEach(figures::replay);
-      event.stageBytes.forEach(figures::replay);
-      figures.replay(event.timeMs, event.totals);
+      event.changes.figures().forEach(figures::report);
+      event.changes.sparkExecutors().forEach(figures::replay);
+      event.changes.stages().forEach(figures::replay);
+      figures.replay(event.timeMs(), event.changes.totals());
     }
   }
 }

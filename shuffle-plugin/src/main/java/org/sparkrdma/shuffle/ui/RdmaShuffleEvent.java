@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.ui;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
@@ -47,56 +48,17 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
    */
   @JsonProperty final int schema;
 
-  /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
-  @JsonProperty final long timeMs;
-
-  /** Sentences for the top of the page. */
-  @JsonProperty final List<String> notes;
-
-  /** By executor and name. Values are Long or String. */
-  final Map<String, Map<String, Object>> figures;
-
-  /** Facts of Spark's own events, by executor. */
-  final Map<String, SparkExecutor> sparkExecutors;
-
-  /** The sums of each stage. */
-  final List<StageBytes> stageBytes;
-
-  /** Sums of the application by name; empty in an event with other figures. */
-  final Map<String, Object> totals;
+  /** What it shows. */
+  @JsonIgnore final Changes changes;
 
   /**
    * An event that keeps its parameters.
    *
    * @param schema {@link #SCHEMA} unless it was read from a log
    */
-  RdmaShuffleEvent(
-      int schema,
-      long timeMs,
-      List<String> notes,
-      Map<String, Map<String, Object>> figures,
-      Map<String, SparkExecutor> sparkExecutors,
-      List<StageBytes> stageBytes,
-      Map<String, Object> totals) {
+  RdmaShuffleEvent(int schema, Changes changes) {
     this.schema = schema;
-    this.timeMs = timeMs;
-    this.notes = notes;
-    this.figures = figures;
-    this.sparkExecutors = sparkExecutors;
-    this.stageBytes = stageBytes;
-    this.totals = totals;
-  }
-
-  /** An event of this version. */
-  static RdmaShuffleEvent of(Changes changes) {
-    return new RdmaShuffleEvent(
-        SCHEMA,
-        changes.timeMs(),
-        changes.notes(),
-        changes.figures(),
-        changes.sparkExecutors(),
-        changes.stages(),
-        changes.totals());
+    this.changes = changes;
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -119,12 +81,13 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     }
     return new RdmaShuffleEvent(
         schema == null ? 0 : schema.asInt(),
-        timeMs == null ? 0 : timeMs.asLong(),
-        sentences,
-        figures,
-        sparkExecutors(spark),
-        stages(stages),
-        totals(totals));
+        new Changes(
+            timeMs == null ? 0 : timeMs.asLong(),
+            sentences,
+            figures,
+            sparkExecutors(spark),
+            stages(stages),
+            totals(totals)));
   }
 
   private static Map<String, Object> totals(JsonNode list) {
@@ -183,16 +146,30 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return figures;
   }
 
+  /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
+  @JsonProperty("timeMs")
+  public long timeMs() {
+    return changes.timeMs();
+  }
+
+  /** Sentences for the top of the page. */
+  @JsonProperty("notes")
+  public List<String> notes() {
+    return changes.notes();
+  }
+
   /** The figures as they are in the log. */
   @JsonProperty("executors")
   public List<List<Object>> executors() {
     List<List<Object>> encoded = new ArrayList<>();
-    figures.forEach(
-        (executorId, values) -> {
-          List<Object> one = new ArrayList<>(List.of(executorId));
-          values.forEach((name, value) -> Collections.addAll(one, name, value));
-          encoded.add(one);
-        });
+    changes
+        .figures()
+        .forEach(
+            (executorId, values) -> {
+              List<Object> one = new ArrayList<>(List.of(executorId));
+              values.forEach((name, value) -> Collections.addAll(one, name, value));
+              encoded.add(one);
+            });
     return encoded;
   }
 
@@ -201,7 +178,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Object>> totals() {
     List<Object> encoded = new ArrayList<>();
-    totals.forEach((name, value) -> Collections.addAll(encoded, name, value));
+    changes.totals().forEach((name, value) -> Collections.addAll(encoded, name, value));
     return encoded.isEmpty() ? List.of() : List.of(encoded);
   }
 
@@ -210,15 +187,17 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Object>> spark() {
     List<List<Object>> encoded = new ArrayList<>();
-    sparkExecutors.forEach(
-        (executorId, known) -> {
-          List<Object> one =
-              new ArrayList<>(List.of(executorId, known.host(), known.remote(), known.local()));
-          if (known.removed() != null) {
-            one.add(known.removed());
-          }
-          encoded.add(one);
-        });
+    changes
+        .sparkExecutors()
+        .forEach(
+            (executorId, known) -> {
+              List<Object> one =
+                  new ArrayList<>(List.of(executorId, known.host(), known.remote(), known.local()));
+              if (known.removed() != null) {
+                one.add(known.removed());
+              }
+              encoded.add(one);
+            });
     return encoded;
   }
 
@@ -226,7 +205,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   @JsonProperty("stages")
   @JsonInclude(JsonInclude.Include.NON_EMPTY)
   public List<List<Long>> stages() {
-    return stageBytes.stream()
+    return changes.stages().stream()
         .map(
             one ->
                 List.of(

@@ -24,12 +24,12 @@ class EventPostsTest {
     figures.report("1", Map.of("read", 5L));
     posts.post(20_000, false);
     assertThat(events).hasSize(2);
-    assertThat(events.get(1).figures).isEmpty();
-    assertThat(events.get(1).totals).containsEntry("read", 5L);
+    assertThat(events.get(1).changes.figures()).isEmpty();
+    assertThat(events.get(1).changes.totals()).containsEntry("read", 5L);
     posts.post(22_000, false);
     assertThat(events).hasSize(3);
-    assertThat(events.get(2).figures).isEqualTo(Map.of("1", Map.of("read", 5L)));
-    assertThat(events.get(2).totals).isEmpty();
+    assertThat(events.get(2).changes.figures()).isEqualTo(Map.of("1", Map.of("read", 5L)));
+    assertThat(events.get(2).changes.totals()).isEmpty();
   }
 
   /** Ten executors report every half second, so that each report finds changes. */
@@ -41,11 +41,11 @@ class EventPostsTest {
       posts.post(nowMs, false);
     }
     assertThat(events)
-        .extracting(event -> event.timeMs)
+        .extracting(event -> event.timeMs())
         .containsExactly(0L, 10_000L, 20_000L, 30_000L, 40_000L, 50_000L, 60_000L);
 
     posts.post(endMs, true);
-    assertThat(events).hasSize(8).last().extracting(event -> event.timeMs).isEqualTo(endMs);
+    assertThat(events).hasSize(8).last().extracting(event -> event.timeMs()).isEqualTo(endMs);
     assertThat(merged()).containsEntry("9", Map.of("read", endMs - 50));
 
     posts.post(endMs + 200, true);
@@ -53,7 +53,7 @@ class EventPostsTest {
     figures.report("9", Map.of("read", endMs));
     posts.post(endMs + 200, true);
     assertThat(events).as("a report in the last wait").hasSize(9);
-    assertThat(events.get(8).figures).isEqualTo(Map.of("9", Map.of("read", endMs)));
+    assertThat(events.get(8).changes.figures()).isEqualTo(Map.of("9", Map.of("read", endMs)));
   }
 
   @Test
@@ -64,9 +64,9 @@ class EventPostsTest {
     figures.remove("1", "idle");
     posts.post(1, true);
     assertThat(events)
-        .extracting(event -> event.notes)
+        .extracting(event -> event.notes())
         .containsExactly(List.of("local mode"), List.of());
-    assertThat(events.get(1).figures).containsOnlyKeys("1");
+    assertThat(events.get(1).changes.figures()).containsOnlyKeys("1");
   }
 
   @Test
@@ -96,8 +96,12 @@ class EventPostsTest {
     Map<String, Map<String, Object>> merged = new HashMap<>();
     events.forEach(
         event ->
-            event.figures.forEach(
-                (id, values) -> merged.computeIfAbsent(id, key -> new HashMap<>()).putAll(values)));
+            event
+                .changes
+                .figures()
+                .forEach(
+                    (id, values) ->
+                        merged.computeIfAbsent(id, key -> new HashMap<>()).putAll(values)));
     return merged;
   }
 }

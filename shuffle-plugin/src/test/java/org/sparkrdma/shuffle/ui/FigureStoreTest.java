@@ -108,7 +108,8 @@ class FigureStoreTest {
         one.remove("e" + i, "idle");
       }
     }
-    RdmaShuffleEvent event = RdmaShuffleEvent.of(live.takeChanges(0).orElseThrow());
+    RdmaShuffleEvent event =
+        new RdmaShuffleEvent(RdmaShuffleEvent.SCHEMA, live.takeChanges(0).orElseThrow());
     new RdmaHistoryPlugin.ReplayListener(replayed).onOtherEvent(event);
     assertThat(replayed.totals().summary())
         .startsWith("readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=15000")

@@ -14,6 +14,7 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.util.JsonProtocol$;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.figures.Changes;
 import org.sparkrdma.shuffle.figures.StageBytes;
 
 class RdmaShuffleEventTest {
@@ -43,19 +44,20 @@ class RdmaShuffleEventTest {
     RdmaShuffleEvent event =
         new RdmaShuffleEvent(
             RdmaShuffleEvent.SCHEMA,
-            99,
-            List.of("a note"),
-            Map.of(),
-            Map.of(),
-            List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3)),
-            Map.of());
+            new Changes(
+                99,
+                List.of("a note"),
+                Map.of(),
+                Map.of(),
+                List.of(new StageBytes(12, 4, 5, 1L << 40, 2, 3)),
+                Map.of()));
     String json = JsonProtocol$.MODULE$.sparkEventToJsonString(event);
     assertThat(json)
         .isEqualTo(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
                 + "\"notes\":[\"a note\"],\"executors\":[],\"stages\":[[12,1099511627776,2,3,4,5]]}");
     RdmaShuffleEvent read = replay(json).ours.get(0);
-    assertThat(read.notes).containsExactly("a note");
+    assertThat(read.notes()).containsExactly("a note");
     assertThat(read.stages()).isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L, 4L, 5L)));
   }
 
@@ -70,11 +72,11 @@ class RdmaShuffleEventTest {
             END);
     assertThat(replayed.ours).hasSize(2);
     for (RdmaShuffleEvent event : replayed.ours) {
-      assertThat(event.figures).isEmpty();
-      assertThat(event.sparkExecutors).isEmpty();
-      assertThat(event.notes).isEmpty();
-      assertThat(event.totals).isEmpty();
-      assertThat(event.timeMs).isZero();
+      assertThat(event.changes.figures()).isEmpty();
+      assertThat(event.changes.sparkExecutors()).isEmpty();
+      assertThat(event.notes()).isEmpty();
+      assertThat(event.changes.totals()).isEmpty();
+      assertThat(event.timeMs()).isZero();
       assertThat(event.schema).isLessThanOrEqualTo(RdmaShuffleEvent.SCHEMA);
     }
     assertThat(replayed.ends).containsExactly(4711L);
