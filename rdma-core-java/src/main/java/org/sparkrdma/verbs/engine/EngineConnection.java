@@ -3,35 +3,30 @@ package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.function.BooleanSupplier;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
  * One end of a connection, over an identifier like those of the kernel's connection manager, see
  * rdma_cm(7): checks what its owner asks for against the {@link ConnectionPhase}, and keeps its
- * addresses, its queue pair and its attachment.
+ * addresses, its queue pair and its attachment. How it is destroyed is in {@link IdentifierLife}.
  *
  * <p>When either end ends the connection, this class breaks the queue pair, disconnects, and offers
  * the event at once, because not every event of the kernel arrives. The lock guards the phase and
  * the identifier, since events and failures of the queue pair come on other threads than the
  * owner's.
  */
-public abstract class EngineConnection implements Connection {
+public abstract class EngineConnection extends IdentifierLife {
   private final EngineConnectionManager manager;
   private final EngineDevice device;
   private final InetSocketAddress remoteAddress;
   private final int resolveTimeoutMs;
   private volatile InetSocketAddress localAddress;
-  private volatile ConnectionPhase phase;
   private volatile EngineQueuePair queuePair;
   private volatile long deadlineNs;
   private boolean closing;
@@ -41,21 +36,15 @@ public abstract class EngineConnection implements Connection {
 
   private Object attachment;
 
-  /** Whether calls that end the identifier would wait for the outcome; guarded by this. */
-  protected boolean awaitsOutcome;
-
-  /** Destructions that are left, until the outcome if it is awaited; guarded by this. */
-  private final Queue<Runnable> destructions = new ArrayDeque<>();
-
   /**
    * @param resolveTimeout null for a connection that a peer asks for
    */
   protected EngineConnection(
       EngineConnectionManager manager, InetSocketAddress remoteAddress, Duration resolveTimeout) {
+    super(resolveTimeout == null ? ConnectionPhase.REQUESTED : ConnectionPhase.RESOLVING);
     this.manager = manager;
     this.remoteAddress = remoteAddress;
     device = manager.device();
-    phase = resolveTimeout == null ? ConnectionPhase.REQUESTED : ConnectionPhase.RESOLVING;
     resolveTimeoutMs =
         resolveTimeout == null
             ? 0
@@ -95,7 +84,7 @@ public abstract class EngineConnection implements Connection {
         || creating
         || closing
         || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
-      throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
+      throw new IllegalStateException("no queue pair can be created now: phase=" + phase());
     }
     if (!(domain instanceof EngineProtectionDomain own) || own.device() != device) {
       throw new IllegalArgumentException("protection domain of another device");
@@ -128,13 +117,13 @@ public abstract class EngineConnection implements Connection {
     checkNotEnded("rdma_connect");
     require(isIn(ConnectionPhase.RESOLVED) && queuePair != null);
     checkPrivateData(parameters.privateData());
-    phase = ConnectionPhase.CONNECTING;
+    moveTo(ConnectionPhase.CONNECTING);
     beginAttempt(parameters.timeout());
     try {
       sendRequest(parameters);
     } catch (VerbsException e) {
       manager.removeAttempt(this);
-      phase = ConnectionPhase.ENDED;
+      moveTo(ConnectionPhase.ENDED);
       throw e;
     }
   }
@@ -147,12 +136,12 @@ public abstract class EngineConnection implements Connection {
     checkNotEnded("rdma_accept");
     require(isIn(ConnectionPhase.REQUESTED) && queuePair != null);
     checkPrivateData(parameters.privateData());
-    phase = ConnectionPhase.ACCEPTED;
+    moveTo(ConnectionPhase.ACCEPTED);
     try {
       sendReply(parameters);
       queuePair.markReady();
     } catch (VerbsException e) {
-      phase = ConnectionPhase.ENDED;
+      moveTo(ConnectionPhase.ENDED);
       throw e;
     }
   }
@@ -167,7 +156,7 @@ public abstract class EngineConnection implements Connection {
     }
     require(isIn(ConnectionPhase.REQUESTED));
     checkPrivateData(privateData);
-    phase = ConnectionPhase.ENDED;
+    moveTo(ConnectionPhase.ENDED);
     sendRejection(privateData);
   }
 
@@ -197,7 +186,7 @@ public abstract class EngineConnection implements Connection {
   private void require(boolean allowed) {
     if (!allowed) {
       throw new IllegalStateException(
-          "not possible now: phase=" + phase + " queuePair=" + (queuePair != null));
+          "not possible now: phase=" + phase() + " queuePair=" + (queuePair != null));
     }
   }
 
@@ -209,25 +198,6 @@ public abstract class EngineConnection implements Connection {
   @Override
   public final void attach(Object newAttachment) {
     attachment = newAttachment;
-  }
-
-  // The phase, on any thread.
-
-  final boolean isClosed() {
-    return isIn(ConnectionPhase.CLOSED);
-  }
-
-  protected final boolean isIn(ConnectionPhase expected) {
-    return phase == expected;
-  }
-
-  /** Moves to a phase, unless the connection is closed; false when it is. */
-  private synchronized boolean moveTo(ConnectionPhase next) {
-    if (phase == ConnectionPhase.CLOSED) {
-      return false;
-    }
-    phase = next;
-    return true;
   }
 
   protected final void setLocalAddress(InetSocketAddress address) {
@@ -340,23 +310,6 @@ public abstract class EngineConnection implements Connection {
       failResolving("no answer within the time-out");
     }
   }
-
-  // On a transport whose kernel waits for the outcome of a request or a reply in each call that
-  // ends the connection. The owner does not wait: such calls are made when there is an outcome, or
-  // when the connection manager closes.
-
-  /** Makes the calls that are left, unless they must await the outcome. Under the lock. */
-  protected final void destroyWhenPossible() {
-    if (!destructions.isEmpty() && (!awaitsOutcome || manager.isClosed())) {
-      awaitCalls();
-      for (var next = destructions.poll(); next != null; next = destructions.poll()) {
-        next.run();
-      }
-    }
-  }
-
-  /** Waits for calls of other threads that use the identifier; may release the lock meanwhile. */
-  protected void awaitCalls() {}
 
   /** The connection is established. */
   protected final void onEstablished(byte[] privateData) {
@@ -478,38 +431,6 @@ public abstract class EngineConnection implements Connection {
     return queuePair;
   }
 
-  /** Waits for {@code notifyAll}, also after an interrupt, which is restored. Under the lock. */
-  protected final void awaitWhile(BooleanSupplier condition) {
-    boolean interrupted = false;
-    while (condition.getAsBoolean()) {
-      try {
-        wait();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private synchronized void closeIdentifier() {
-    if (moveTo(ConnectionPhase.CLOSED)) {
-      manager.removeAttempt(this);
-      destructions.add(this::destroyAndForgetIdentifier);
-    }
-    destroyWhenPossible();
-  }
-
-  private void destroyAndForgetIdentifier() {
-    try {
-      destroyIdentifier();
-    } finally {
-      // Last: a closed manager without identifiers destroys their event channel.
-      manager.remove(id(), this);
-    }
-  }
-
   /**
    * The queue pair is being closed: ends the connection and destroys the device's queue pair.
    *
@@ -529,8 +450,7 @@ public abstract class EngineConnection implements Connection {
       }
       endIfEstablished("queue pair closed");
     } finally {
-      destructions.add(() -> destroyQueuePair(destroyed));
-      destroyWhenPossible();
+      destroy(() -> destroyQueuePair(destroyed));
     }
   }
 
@@ -542,17 +462,22 @@ public abstract class EngineConnection implements Connection {
     }
   }
 
-  /** Runs a destruction, when the engine's library allows it; returns when it has run. */
-  protected void runDestruction(Runnable destruction) {
-    destruction.run();
-  }
-
   /** The identifier, as the connection manager knows it. */
   protected abstract Object id();
 
-  /** See rdma_destroy_qp(3); called once, under the lock. */
-  protected abstract void destroyQueuePair();
+  @Override
+  final boolean mayNotWait() {
+    return manager.isClosed();
+  }
 
-  /** See rdma_destroy_id(3); called once, under the lock, without a queue pair. */
-  protected abstract void destroyIdentifier();
+  @Override
+  final void onClosed() {
+    manager.removeAttempt(this);
+  }
+
+  @Override
+  final void forget() {
+    // Last: a closed manager without identifiers destroys their event channel.
+    manager.remove(id(), this);
+  }
 }
