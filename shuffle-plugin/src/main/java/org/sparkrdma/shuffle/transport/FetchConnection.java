@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.cm.Connection;
  *
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
-final class FetchConnection extends RdmaConnection {
+final class FetchConnection extends MessageConnection {
   private final FetchPeers peers;
   private final Peer peer;
   private final Handshake handshake;

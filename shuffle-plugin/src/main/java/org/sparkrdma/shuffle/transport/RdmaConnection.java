@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Set;
 import org.sparkrdma.memory.RegisteredChunk;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.PacketSettings;
-import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
-import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
- * One end of a connection: its queue pair, its buffers and its life. Confined to the agent, but for
- * the send queue, which has a lock.
+ * The life of one end of a connection, which is a {@link MessageConnection}: its queue pair and its
+ * buffers, from its set-up to its end. Confined to the agent.
  *
  * <pre>
  *  RESOLVING ─► CREATING ─► CONNECTING ─► PROVING ─► ESTABLISHED
@@ -76,10 +71,6 @@ abstract class RdmaConnection {
   /** First those of receives. */
   private RegisteredChunk[] buffers = {};
 
-  /** Views of the buffers of receives. */
-  private ByteBuffer[] messages = {};
-
-  private final WorkRequest receive = new WorkRequest(1);
   private CompletionQueues.Rings rings;
 
   /** Whether the agent waits for a queue pair of {@link QueuePairThread}. */
@@ -153,10 +144,6 @@ abstract class RdmaConnection {
       onNoRoom("no memory for messages");
       return;
     }
-    messages = new ByteBuffer[receives];
-    for (int i = 0; i < receives; i++) {
-      messages[i] = buffers[i].slice(0, buffers[i].lengthBytes());
-    }
     QueuePairSettings settings =
         new QueuePairSettings(
             rings.completionQueue(), rings.completionQueue(), sendDepth, receives, 1, access);
@@ -172,13 +159,13 @@ abstract class RdmaConnection {
       // A connection that has ended meanwhile needs none.
       QueuePair created =
           hasEnded() ? null : connection.createQueuePair(context.device().domain(), settings);
-      context.commands().execute(() -> onCreated(created, null, settings.sendDepth()));
+      context.commands().execute(() -> onCreated(created, null, settings));
     } catch (VerbsException e) {
-      context.commands().execute(() -> onCreated(null, e, settings.sendDepth()));
+      context.commands().execute(() -> onCreated(null, e, settings));
     }
   }
 
-  private void onCreated(QueuePair created, VerbsException refusal, int sendDepth) {
+  private void onCreated(QueuePair created, VerbsException refusal, QueuePairSettings settings) {
     awaitsQueuePair = false;
     beganNs = context.connections().nowNs();
     context.queuePairs().onEnded();
@@ -191,10 +178,8 @@ abstract class RdmaConnection {
       return;
     }
     queuePair = created;
-    sends = new SendQueue(queuePair, sendDepth, index);
-    for (int i = 0; i < messages.length && !hasEnded(); i++) {
-      postReceive(i);
-    }
+    sends = new SendQueue(queuePair, settings.sendDepth(), index);
+    postReceives(settings.receiveDepth());
     if (hasEnded()) {
       return;
     }
@@ -204,6 +189,9 @@ abstract class RdmaConnection {
       onRefused(e);
     }
   }
+
+  /** The queue pair is created: posts its receives, the first buffers. */
+  protected abstract void postReceives(int count);
 
   /**
    * The queue pair is created, and its receives are posted.
@@ -228,16 +216,6 @@ abstract class RdmaConnection {
     return buffers[i];
   }
 
-  protected final void postReceive(int buffer) {
-    RegisteredChunk chunk = buffers[buffer];
-    receive
-        .receive(SendQueue.receiveId(index, buffer))
-        .local(chunk.region(), chunk.regionOffset(), chunk.lengthBytes());
-    if (!queuePair.postReceive(receive)) {
-      markBroken(FallbackReason.LOST_PEER, "the device takes no receive");
-    }
-  }
-
   protected final ConnectionParameters parameters(Duration timeout) {
     PacketSettings packets = context.settings().packets();
     return new ConnectionParameters(
@@ -250,72 +228,7 @@ abstract class RdmaConnection {
   }
 
   /** Handles a completion of its queue pair. */
-  final void onCompletion(WorkCompletion completion, long nowNs) {
-    if (hasEnded() || queuePair == null) {
-      return;
-    }
-    if (completion.queuePairNumber() != queuePair.number()) {
-      // Of the connection that had this index before.
-      return;
-    }
-    long id = completion.requestId();
-    if (!completion.succeeded()) {
-      onFailedCompletion(completion, SendQueue.isReceive(id));
-    } else if (SendQueue.isReceive(id)) {
-      lastUsedNs = nowNs;
-      receive((int) id, (int) completion.byteLength(), nowNs);
-    } else {
-      int count = sends.retire(id, nowNs);
-      for (int i = 0; i < count; i++) {
-        onRetired(sends.retiredUse(i), nowNs);
-      }
-    }
-  }
-
-  /**
-   * A queue pair that is rejected flushes its receives before the event that says why. iWARP
-   * reports nearly every error as a flush, and a message that is too long by one of two statuses.
-   */
-  private void onFailedCompletion(WorkCompletion completion, boolean ofReceive) {
-    if (state == State.CONNECTING) {
-      return;
-    }
-    boolean tooLong =
-        ofReceive
-            && (completion.status() == WorkStatus.LOCAL_LENGTH_ERROR
-                || completion.status() == WorkStatus.LOCAL_QUEUE_PAIR_ERROR);
-    if (tooLong) {
-      onProtocolError("message longer than its buffer");
-    } else {
-      boolean lost = ofReceive || completion.status() == WorkStatus.FLUSH_ERROR;
-      FallbackReason ofUsable = lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR;
-      markBroken(
-          isUsable() ? ofUsable : FallbackReason.CONNECT_FAILED,
-          "completion: " + completion.status() + " vendorError=" + completion.vendorError());
-    }
-  }
-
-  private void receive(int buffer, int lengthBytes, long nowNs) {
-    try {
-      onMessage(buffer, messages[buffer].clear().limit(lengthBytes), nowNs);
-    } catch (MalformedMessageException e) {
-      onProtocolError(e.getMessage());
-    } catch (VerbsException e) {
-      markBroken(FallbackReason.LOST_PEER, e.getMessage());
-    }
-  }
-
-  protected final void onProtocolError(String detail) {
-    context.counters().increment(Counter.PROTOCOL_ERRORS);
-    markBroken(FallbackReason.PROTOCOL_ERROR, detail);
-  }
-
-  /** A message was received; its buffer must be posted again. */
-  protected abstract void onMessage(int buffer, ByteBuffer message, long nowNs)
-      throws VerbsException;
-
-  /** A work request for this use has completed. */
-  protected abstract void onRetired(Object use, long nowNs);
+  abstract void onCompletion(WorkCompletion completion, long nowNs);
 
   /** Checks of each tenth of a second. */
   abstract void onTick(long nowNs);

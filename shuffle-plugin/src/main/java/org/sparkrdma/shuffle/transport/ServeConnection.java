@@ -31,7 +31,7 @@ import org.sparkrdma.verbs.cm.Connection;
  * a LOCATE that waits for a disk; its receive is not posted meanwhile. That bounds what a peer can
  * have open.
  */
-final class ServeConnection extends RdmaConnection {
+final class ServeConnection extends MessageConnection {
   private static final int RECEIVES = 3;
 
   /** Two answers, and those whose completion is polled after the next requests were received. */

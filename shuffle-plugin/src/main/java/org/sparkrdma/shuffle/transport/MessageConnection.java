@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+
+/**
+ * One end of a connection: the messages that it receives, and the completions of what it has sent.
+ * Confined to the agent, but for the send queue, which has a lock.
+ */
+abstract class MessageConnection extends RdmaConnection {
+  /** Views of the buffers of receives. */
+  private ByteBuffer[] messages = {};
+
+  private final WorkRequest receive = new WorkRequest(1);
+
+  MessageConnection(ConnectionResources context, Connection connection, State first, long nowNs) {
+    super(context, connection, first, nowNs);
+  }
+
+  @Override
+  protected final void postReceives(int count) {
+    messages = new ByteBuffer[count];
+    for (int i = 0; i < count && !hasEnded(); i++) {
+      messages[i] = buffer(i).slice(0, buffer(i).lengthBytes());
+      postReceive(i);
+    }
+  }
+
+  protected final void postReceive(int buffer) {
+    RegisteredChunk chunk = buffer(buffer);
+    receive
+        .receive(SendQueue.receiveId(index(), buffer))
+        .local(chunk.region(), chunk.regionOffset(), chunk.lengthBytes());
+    if (!queuePair.postReceive(receive)) {
+      markBroken(FallbackReason.LOST_PEER, "the device takes no receive");
+    }
+  }
+
+  @Override
+  final void onCompletion(WorkCompletion completion, long nowNs) {
+    if (hasEnded() || queuePair == null) {
+      return;
+    }
+    if (completion.queuePairNumber() != queuePair.number()) {
+      // Of the connection that had this index before.
+      return;
+    }
+    long id = completion.requestId();
+    if (!completion.succeeded()) {
+      onFailedCompletion(completion, SendQueue.isReceive(id));
+    } else if (SendQueue.isReceive(id)) {
+      lastUsedNs = nowNs;
+      receive((int) id, (int) completion.byteLength(), nowNs);
+    } else {
+      int count = sends.retire(id, nowNs);
+      for (int i = 0; i < count; i++) {
+        onRetired(sends.retiredUse(i), nowNs);
+      }
+    }
+  }
+
+  /**
+   * A queue pair that is rejected flushes its receives before the event that says why. iWARP
+   * reports nearly every error as a flush, and a message that is too long by one of two statuses.
+   */
+  private void onFailedCompletion(WorkCompletion completion, boolean ofReceive) {
+    if (state() == State.CONNECTING) {
+      return;
+    }
+    boolean tooLong =
+        ofReceive
+            && (completion.status() == WorkStatus.LOCAL_LENGTH_ERROR
+                || completion.status() == WorkStatus.LOCAL_QUEUE_PAIR_ERROR);
+    if (tooLong) {
+      onProtocolError("message longer than its buffer");
+    } else {
+      boolean lost = ofReceive || completion.status() == WorkStatus.FLUSH_ERROR;
+      FallbackReason ofUsable = lost ? FallbackReason.LOST_PEER : FallbackReason.READ_ERROR;
+      markBroken(
+          isUsable() ? ofUsable : FallbackReason.CONNECT_FAILED,
+          "completion: " + completion.status() + " vendorError=" + completion.vendorError());
+    }
+  }
+
+  private void receive(int buffer, int lengthBytes, long nowNs) {
+    try {
+      onMessage(buffer, messages[buffer].clear().limit(lengthBytes), nowNs);
+    } catch (MalformedMessageException e) {
+      onProtocolError(e.getMessage());
+    } catch (VerbsException e) {
+      markBroken(FallbackReason.LOST_PEER, e.getMessage());
+    }
+  }
+
+  protected final void onProtocolError(String detail) {
+    context.counters().increment(Counter.PROTOCOL_ERRORS);
+    markBroken(FallbackReason.PROTOCOL_ERROR, detail);
+  }
+
+  /** A message was received; its buffer must be posted again. */
+  protected abstract void onMessage(int buffer, ByteBuffer message, long nowNs)
+      throws VerbsException;
+
+  /** A work request for this use has completed. */
+  protected abstract void onRetired(Object use, long nowNs);
+}
