@@ -6,13 +6,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -22,13 +19,11 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.broadcast.Broadcasts;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
-import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointCache;
 import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.FallbackLog;
 import org.sparkrdma.shuffle.fetch.FallbackThreads;
 import org.sparkrdma.shuffle.fetch.FetchContext;
-import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.fetch.UnusableChecksums;
 import org.sparkrdma.shuffle.figures.FigureSender;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -36,7 +31,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaReads;
 import org.sparkrdma.shuffle.read.RdmaReads.Way;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.standin.StandInOutputs;
 import org.sparkrdma.shuffle.standin.StandIns;
@@ -45,8 +39,8 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.Verbs;
 
 /**
- * Owns everything that one executor runs for RDMA, and decides what follows when its device is
- * lost: all of it is closed, the endpoint is withdrawn, and RDMA is started again.
+ * Owns everything that one executor runs for RDMA. When its device is lost, all of it is closed,
+ * the endpoint is withdrawn, and RDMA is started again ({@link StartLoop}).
  *
  * <p>Starts, checks and closes run on the control thread, so that neither a task nor Spark's
  * dispatcher waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
@@ -64,48 +58,24 @@ public final class RdmaRuntime implements AutoCloseable {
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
   private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
-  private static final long LAST_RESTART_MS = 60_000;
-
-  /** Time after which RDMA is stable: the next loss is followed by a start soon. */
-  private static final long STABLE_NS = TimeUnit.MINUTES.toNanos(1);
-
   private static final long CHECK_INTERVAL_MS = 1_000;
-  private static final long TASK_POLL_MS = 10;
-
-  /** Ends the WARN of a first start that fails. */
-  private static final String RUN_DOCTOR =
-      "First run the command doctor of the plug-in's jar on this host: it says what to do";
 
   private final String executorId;
   private final ShuffleCounters counters;
   private final Limits limits;
   private final RdmaStart start;
+  private final StartLoop starts;
   private final DirectoryClient directory;
   private final FigureSender figures;
   private final ControlThread control;
   private final FallbackThreads tcp;
   private final RdmaReads reads;
   private final MissingLinks missing;
-  private final AtomicReference<RuntimeStatus> status =
-      new AtomicReference<>(RuntimeStatus.STARTING);
-
-  private final CountDownLatch published = new CountDownLatch(1);
-  private final long createdNs = System.nanoTime();
+  private final SharedStatus status;
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
   /** Pieces of broadcast variables. */
   private Broadcasts broadcasts = Broadcasts.NONE;
-
-  // Confined to the control thread.
-
-  /** Number of starts. */
-  private int starts;
-
-  /** What has not closed: a start would open the device a second time. Else null. */
-  private OpenRdma unclosed;
-
-  private long restartMs;
-  private long upSinceNs;
 
   /**
    * Waits of a runtime.
@@ -191,7 +161,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.executorId = env.executorId();
     this.counters = counters;
     this.limits = limits;
-    this.restartMs = limits.firstRestart().toMillis();
+    this.status = new SharedStatus(limits.firstStart());
     this.start = start;
     this.directory = directory;
     this.figures =
@@ -210,6 +180,18 @@ public final class RdmaRuntime implements AutoCloseable {
             missing);
     this.reads = new RdmaReads(context, endpoints, figures::reportSoon);
     this.missing = missing;
+    this.starts =
+        new StartLoop(
+            executorId,
+            start,
+            status,
+            reads,
+            directory,
+            figures,
+            tcp,
+            missing,
+            control,
+            limits.firstRestart());
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -225,175 +207,29 @@ public final class RdmaRuntime implements AutoCloseable {
       tcp.start();
       control.start();
     } catch (ThreadShortageException e) {
-      change(RuntimeStatus.down(State.OFF, List.of(e.getMessage())));
+      status.change(RuntimeStatus.down(State.OFF, List.of(e.getMessage())));
       LOG.warn("RDMA is not used in this executor, its shuffle reads use TCP: {}", e.getMessage());
       // Spark needs threads, too.
       tcp.close();
       control.shutdownNow();
-      published.countDown();
+      status.publish();
     }
     missing.setEnd(
         reason -> {
           reads.use(Way.SPARKS);
-          control.execute(() -> turnOffForGood(reason));
+          control.execute(() -> starts.turnOffForGood(reason));
         });
     if (control.isRunning()) {
       // Beside the start, which waits for it.
       tcp.tryRun(MissingLinks.class.getName(), missing::check);
-      control.execute(this::tryStart);
+      control.execute(starts::tryStart);
       var unused =
           control.scheduleWithFixedDelay(
-              this::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
+              starts::check, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS);
       figures.start(
           () -> RuntimeFigures.of(status.get(), counters),
           counters.stages()::taken,
           reads::areOpen);
-    }
-  }
-
-  /** One start, after which RDMA is up or off, or another start follows. */
-  private void tryStart() {
-    if (status.get().is(State.STOPPED) || missing.any()) {
-      return;
-    }
-    if (!closeLost()) {
-      scheduleStart();
-      return;
-    }
-    starts++;
-    int number = starts;
-    Optional<OpenRdma> started = start.run(reason -> control.execute(() -> onLost(number, reason)));
-    missing.check();
-    if (missing.any()) {
-      unclosed = started.orElse(null);
-      closeLost();
-      return;
-    }
-    if (started.isEmpty()) {
-      onFailedStart(start.reasons());
-      return;
-    }
-    // Before the state, for which tasks wait.
-    reads.useRdma(started.get().transport());
-    if (change(RuntimeStatus.up(started.get()))) {
-      announce(started.get());
-    } else {
-      started.get().close();
-    }
-  }
-
-  private void announce(OpenRdma started) {
-    LOG.info("RDMA is up: {}", started.description());
-    upSinceNs = System.nanoTime();
-    Endpoint self = started.transport().endpoint();
-    var unused = directory.publish(self).thenAccept(taken -> published.countDown());
-    if (directory.isAbsent()) {
-      // No task waits for it.
-      published.countDown();
-    } else {
-      directory.begin();
-    }
-    figures.reportSoon();
-    tcp.tryRun(FirstFetch.class.getName(), () -> FirstFetch.begin(started.transport(), self));
-  }
-
-  private void onFailedStart(List<String> reasons) {
-    RuntimeStatus before = status.get();
-    if (before.is(State.STOPPED)) {
-      return;
-    }
-    boolean again = before.is(State.RESTARTING) || start.mayStartLater();
-    boolean isNew = before.is(State.STARTING) || !reasons.equals(before.reasons());
-    if (isNew) {
-      LOG.warn(
-          "RDMA is not used in this executor{}: {}. {}",
-          again ? " until it can be started" : ", its shuffle reads use TCP",
-          String.join("; ", reasons),
-          RUN_DOCTOR);
-    }
-    if (!change(RuntimeStatus.down(again ? State.RESTARTING : State.OFF, reasons))) {
-      return;
-    }
-    published.countDown();
-    if (isNew) {
-      var unused = directory.withdraw(executorId, reasons);
-    }
-    figures.reportSoon();
-    if (again) {
-      scheduleStart();
-    }
-  }
-
-  /**
-   * The transport of a start cannot be used any more, as its agent reports. Open requests are
-   * answered by TCP. Releasing everything lets the system remove the device.
-   */
-  private void onLost(int number, String reason) {
-    RuntimeStatus before = status.get();
-    if (number != starts || !before.is(State.UP)) {
-      return;
-    }
-    reads.use(Way.TCP);
-    if (!status.compareAndSet(before, RuntimeStatus.down(State.RESTARTING, List.of(reason)))) {
-      return;
-    }
-    LOG.warn("RDMA is not used in this executor until it can be started: {}", reason);
-    if (System.nanoTime() - upSinceNs > STABLE_NS) {
-      restartMs = limits.firstRestart().toMillis();
-    }
-    withdraw(before, reason);
-    scheduleStart();
-  }
-
-  /** A member of Spark is missing: RDMA is off as long as the executor lives. */
-  private void turnOffForGood(String reason) {
-    RuntimeStatus before = status.get();
-    if (change(RuntimeStatus.down(State.OFF, List.of(reason)))) {
-      published.countDown();
-      withdraw(before, reason);
-    }
-  }
-
-  /** Tells the driver, and closes what was up. */
-  private void withdraw(RuntimeStatus before, String reason) {
-    var unused = directory.withdraw(executorId, List.of(reason));
-    figures.reportSoon();
-    if (before.open() != null) {
-      unclosed = before.open();
-      closeLost();
-    }
-  }
-
-  /**
-   * Whether all that earlier starts have opened is closed; goes on with a close that has failed.
-   */
-  private boolean closeLost() {
-    if (unclosed != null && unclosed.close()) {
-      unclosed = null;
-    }
-    return unclosed == null;
-  }
-
-  private void scheduleStart() {
-    var unused = control.schedule(this::tryStart, restartMs, TimeUnit.MILLISECONDS);
-    restartMs = Math.min(2 * restartMs, LAST_RESTART_MS);
-  }
-
-  /** Changes the status unless the runtime is stopped; returns whether it did. */
-  private boolean change(RuntimeStatus next) {
-    return !status.getAndUpdate(now -> now.is(State.STOPPED) ? now : next).is(State.STOPPED);
-  }
-
-  /** Each second: looks for a transport that hangs, which it reports as a loss. */
-  private void check() {
-    RuntimeStatus now = status.get();
-    if (now.is(State.UP)) {
-      try {
-        now.open().transport().check();
-      } catch (RuntimeException e) {
-        // The next check follows; an exception here would end them.
-        LOG.warn("Check of the RDMA transport failed", e);
-      }
     }
   }
 
@@ -427,19 +263,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * @return how the task reads
    */
   public RdmaReads awaitPublished() {
-    try {
-      long leftNs = limits.firstStart().toNanos() - (System.nanoTime() - createdNs);
-      if (!published.await(leftNs, TimeUnit.NANOSECONDS)
-          && status.compareAndSet(
-              RuntimeStatus.STARTING, RuntimeStatus.down(State.STARTING, List.of("it hangs")))) {
-        LOG.warn(
-            "The start of RDMA hangs; shuffle reads of this executor use TCP until it is over:"
-                + " limitMs={}",
-            limits.firstStart().toMillis());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    status.awaitPublished();
     missing.check();
     return reads;
   }
@@ -452,17 +276,7 @@ public final class RdmaRuntime implements AutoCloseable {
    *     starting after that time
    */
   public void require(Duration atMost) {
-    RuntimeStatus now;
-    try {
-      now = await(atMost, EnumSet.of(State.STARTING, State.RESTARTING));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while RDMA was starting", e);
-    }
-    if (!now.is(State.UP) && !now.is(State.STOPPED)) {
-      throw new IllegalStateException(
-          ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reasonText(now));
-    }
+    status.require(atMost);
   }
 
   /**
@@ -471,23 +285,8 @@ public final class RdmaRuntime implements AutoCloseable {
    * @return why RDMA is not up; when it is, why it does not use other engines
    */
   public List<String> awaitStart(Duration atMost) throws InterruptedException {
-    RuntimeStatus now = await(atMost, EnumSet.of(State.STARTING));
-    return now.is(State.UP) ? start.reasons() : List.of(reasonText(now));
-  }
-
-  private static String reasonText(RuntimeStatus now) {
-    return now.reasons().isEmpty() ? "still starting" : String.join("; ", now.reasons());
-  }
-
-  /** Waits for the end of these states, without a lock; returns the status then. */
-  private RuntimeStatus await(Duration atMost, Set<State> states) throws InterruptedException {
-    long deadlineNs = System.nanoTime() + atMost.toNanos();
-    RuntimeStatus now = status.get();
-    while (states.contains(now.state()) && deadlineNs - System.nanoTime() > 0) {
-      TimeUnit.MILLISECONDS.sleep(TASK_POLL_MS);
-      now = status.get();
-    }
-    return now;
+    RuntimeStatus now = status.await(atMost, EnumSet.of(State.STARTING));
+    return now.is(State.UP) ? start.reasons() : List.of(now.reasonText());
   }
 
   /** Sends findings of this executor to the driver; returns at once. */
@@ -510,7 +309,7 @@ public final class RdmaRuntime implements AutoCloseable {
   void drain() {
     reads.use(Way.DRAINING);
     Optional<PinnedBudget> pinned = pinned();
-    if (!status.getAndUpdate(RuntimeStatus::stopped).is(State.STOPPED)) {
+    if (status.stop()) {
       Map<String, Long> used = counters.snapshot();
       used.values().removeAll(List.of(0L));
       LOG.info(
@@ -520,7 +319,7 @@ public final class RdmaRuntime implements AutoCloseable {
       // A Worker ends executors by a signal, which may come before the close.
       figures.reportNow();
     }
-    published.countDown();
+    status.publish();
   }
 
   /**
@@ -548,7 +347,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
     figures.close();
     directory.close();
-    Future<?> closing = control.submit(this::closeOpen);
+    Future<?> closing = control.submit(starts::closeOpen);
     try {
       closing.get(limits.close().toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
@@ -561,13 +360,6 @@ public final class RdmaRuntime implements AutoCloseable {
           limits.close().toMillis());
     }
     control.shutdownNow();
-  }
-
-  private void closeOpen() {
-    OpenRdma open = unclosed == null ? status.get().open() : unclosed;
-    if (open != null) {
-      open.close();
-    }
   }
 
   /** False when the JVM is ending. */

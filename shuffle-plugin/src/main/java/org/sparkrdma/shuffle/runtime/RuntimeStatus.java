@@ -54,4 +54,9 @@ record RuntimeStatus(State state, List<String> reasons, OpenRdma open) {
   boolean is(State other) {
     return state == other;
   }
+
+  /** Why RDMA is not up. */
+  String reasonText() {
+    return reasons.isEmpty() ? "still starting" : String.join("; ", reasons);
+  }
 }
