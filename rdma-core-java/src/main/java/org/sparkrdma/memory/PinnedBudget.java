@@ -83,19 +83,6 @@ public final class PinnedBudget implements AutoCloseable {
   }
 
   /**
-   * Whether {@code lengthBytes} would be granted now, if {@code moreBytes} of other grants were
-   * closed first; to decide whether closing them helps. Other threads may take the bytes meanwhile.
-   *
-   * @param lengthBytes number of bytes that are needed
-   * @param moreBytes number of bytes that other grants would return
-   * @return whether they would fit
-   */
-  public boolean couldGrant(long lengthBytes, long moreBytes) {
-    return lengthBytes <= limitBytes
-        && wholePages(lengthBytes) <= limitBytes - pinnedBytes.get() + moreBytes;
-  }
-
-  /**
    * Sets the listener that releases pinned memory which is not in use. It replaces the listener of
    * before.
    *
