@@ -10,8 +10,9 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.Property;
+import org.assertj.core.util.Throwables;
 
-/** Collects what the plug-in logs from WARN on, or from INFO on, until closed. */
+/** Collects what the plug-in logs from WARN on, or from another level on, until closed. */
 public final class CapturedLog implements AutoCloseable {
   private final List<String> lines = new ArrayList<>();
   private final String name;
@@ -23,7 +24,7 @@ public final class CapturedLog implements AutoCloseable {
         @Override
         public void append(LogEvent event) {
           if (event.getLevel().isMoreSpecificThan(from)) {
-            take(event.getMessage().getFormattedMessage());
+            take(event);
           }
         }
       };
@@ -48,20 +49,29 @@ public final class CapturedLog implements AutoCloseable {
     return new CapturedLog(name, Level.DEBUG);
   }
 
+  /** All lines, those with stack traces too, with their levels and loggers. */
+  public static CapturedLog fromTrace(String name) {
+    return new CapturedLog(name, Level.TRACE);
+  }
+
   private CapturedLog(String name, Level from) {
     this.name = name;
     this.from = from;
     before = LogManager.getLogger(name).getLevel();
     if (before.isMoreSpecificThan(from)) {
-      Configurator.setLevel(name, from);
+      Configurator.setAllLevels(name, from);
     }
     logger = (Logger) LogManager.getLogger(name);
     appender.start();
     logger.addAppender(appender);
   }
 
-  private synchronized void take(String line) {
-    lines.add(line);
+  private synchronized void take(LogEvent event) {
+    lines.add(event.getMessage().getFormattedMessage());
+    if (from == Level.TRACE) {
+      lines.add(event.getLevel() + " " + event.getLoggerName());
+      lines.add(event.getThrown() == null ? "" : Throwables.getStackTrace(event.getThrown()));
+    }
     notifyAll();
   }
 
@@ -83,7 +93,7 @@ public final class CapturedLog implements AutoCloseable {
     logger.removeAppender(appender);
     appender.stop();
     if (before.isMoreSpecificThan(from)) {
-      Configurator.setLevel(name, before);
+      Configurator.setAllLevels(name, before);
     }
   }
 }

@@ -4,8 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -18,7 +16,6 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -26,12 +23,10 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
 @Timeout(60)
-class AgentFailureTest {
+class AgentFailureTest extends TransportFixture {
   private static final int CHECKS = 10;
-
   private static final int UNARMED = Integer.MAX_VALUE;
 
-  @TempDir private Path directory;
   private final AtomicInteger looksLeft = new AtomicInteger(UNARMED);
 
   @ParameterizedTest
@@ -46,29 +41,21 @@ class AgentFailureTest {
           }
           return System.nanoTime();
         };
-    Path one = Files.createDirectory(directory.resolve("one"));
-    Path two = Files.createDirectory(directory.resolve("two"));
-    TestExecutor.Options options = new TestExecutor.Options(1).nanoClock(clock);
-    try (TestExecutor reader = new TestExecutor(one, options);
-        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
-      server.outputs().write(1, new Random(1), 100, 200, 300, 400);
-      List<BlockRange> blocks =
-          IntStream.range(0, 4).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
-      looksLeft.set(looks);
-      CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
-      collected.await();
-      // The failure may be reported after the answers, with a tick.
-      while (reader.losses().isEmpty()) {
-        Thread.onSpinWait();
-      }
-      assertThat(reader.losses().get(0))
-          .contains("failed", "IllegalStateException: thrown by the test");
-
-      CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
-      later.await();
-      assertThat(IntStream.range(0, 4).mapToObj(later::reason))
-          .containsOnly(FallbackReason.STOPPED);
+    TestExecutor reader = start(new TestExecutor.Options(1).nanoClock(clock));
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 100, 200, 300, 400);
+    List<BlockRange> blocks = IntStream.range(0, 4).mapToObj(i -> block(1, i, i + 1)).toList();
+    looksLeft.set(looks);
+    fetch(reader, server, blocks);
+    // The failure may be reported after the answers, with a tick.
+    while (reader.losses().isEmpty()) {
+      Thread.onSpinWait();
     }
+    assertThat(reader.losses().get(0))
+        .contains("failed", "IllegalStateException: thrown by the test");
+
+    CollectedBlocks later = fetch(reader, server, blocks);
+    assertThat(IntStream.range(0, 4).mapToObj(later::reason)).containsOnly(FallbackReason.STOPPED);
   }
 
   /** Spark's handler of uncaught Errors ends the executor. */
@@ -86,8 +73,8 @@ class AgentFailureTest {
     CompletableFuture<Throwable> uncaught = new CompletableFuture<>();
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler((thread, e) -> uncaught.complete(e));
-    try (TestExecutor executor =
-        new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
+    try {
+      TestExecutor executor = start(new TestExecutor.Options(1).nanoClock(clock));
       looksLeft.set(1);
       assertThat(uncaught.get(30, TimeUnit.SECONDS)).isSameAs(fatal);
       assertThat(executor.losses()).as("the executor ends").isEmpty();
@@ -100,33 +87,28 @@ class AgentFailureTest {
   @Test
   void shouldAnswerEveryBlockAndReportTheLossWhenTheAgentHangs() throws Exception {
     HangingClock clock = new HangingClock();
-    Path one = Files.createDirectory(directory.resolve("one"));
-    Path two = Files.createDirectory(directory.resolve("two"));
     TestExecutor.Options options =
         new TestExecutor.Options(1).nanoClock(clock).requestTimeout(Duration.ofSeconds(CHECKS));
-    try (TestExecutor reader = new TestExecutor(one, options);
-        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
-      server.outputs().write(1, new Random(1), 100);
-      List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
-      CollectedBlocks read = reader.fetch(server.endpoint(), blocks);
-      assertThat(read.await().bytes(0)).hasSize(100);
+    TestExecutor reader = start(options);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 100);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).bytes(0)).hasSize(100);
 
-      clock.arm();
-      clock.awaitHang();
-      CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
-      // The first check sees the last iterations.
-      for (int check = 0; check < CHECKS; check++) {
-        reader.transport().check();
-        assertThat(reader.losses()).isEmpty();
-      }
+    clock.arm();
+    clock.awaitHang();
+    CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
+    // The first check sees the last iterations.
+    for (int check = 0; check < CHECKS; check++) {
       reader.transport().check();
-      assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
-      assertThat(reader.losses()).singleElement().asString().contains("hangs");
-
-      CollectedBlocks later = reader.fetch(server.endpoint(), blocks);
-      assertThat(later.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
-      clock.end();
+      assertThat(reader.losses()).isEmpty();
     }
+    reader.transport().check();
+    assertThat(open.await().reason(0)).isEqualTo(FallbackReason.STOPPED);
+    assertThat(reader.losses()).singleElement().asString().contains("hangs");
+
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.STOPPED);
+    clock.end();
   }
 
   /**
@@ -135,16 +117,14 @@ class AgentFailureTest {
   @Test
   void shouldGoOnWithACloseWhenTheCallOfTheDeviceHasReturned() throws Exception {
     HangingClock clock = new HangingClock();
-    try (TestExecutor executor =
-        new TestExecutor(directory, new TestExecutor.Options(1).nanoClock(clock))) {
-      clock.arm();
-      clock.awaitHang();
-      assertThatThrownBy(() -> executor.transport().close(Duration.ofMillis(1)))
-          .hasMessageContaining("the transport agent has not ended");
-      clock.end();
+    TestExecutor executor = start(new TestExecutor.Options(1).nanoClock(clock));
+    clock.arm();
+    clock.awaitHang();
+    assertThatThrownBy(() -> executor.transport().close(Duration.ofMillis(1)))
+        .hasMessageContaining("the transport agent has not ended");
+    clock.end();
 
-      executor.transport().close(Duration.ofMinutes(1));
-    }
+    executor.transport().close(Duration.ofMinutes(1));
   }
 
   /** A clock that does not return to the agent between two calls of the test. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,11 +17,10 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
  */
 @Tag("slow")
 @Timeout(300)
-class ComeAndGoTest {
+class ComeAndGoTest extends VirtualFixture {
   private static final int WAVES = 5;
   private static final int EXECUTORS_PER_WAVE = 400;
   private static final int BLOCK_BYTES = 64 << 10;
-  private static final long MS = VirtualFabric.MS;
 
   /**
    * Longer than the idle time-out of a minute and the memory of a fault, after which no state of a
@@ -30,7 +28,6 @@ class ComeAndGoTest {
    */
   private static final long FORGOTTEN_NS = 140_000 * MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor lasting;
   private VirtualExecutor guest;
   private int guests;
@@ -41,11 +38,6 @@ class ComeAndGoTest {
   @BeforeEach
   void start() throws Exception {
     lasting = fabric.start(BLOCK_BYTES, "pinned.max", "16m", "connections.max", "64");
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   @Test
@@ -89,17 +81,11 @@ class ComeAndGoTest {
     VirtualExecutor before = guest;
     guest = fabric.start(BLOCK_BYTES, "pinned.max", "16m");
     boolean first = ++guests % 2 == 0;
-    assertReads(first ? lasting : guest, first ? guest : lasting);
-    assertReads(first ? guest : lasting, first ? lasting : guest);
+    assertReads(first ? lasting : guest, (first ? guest : lasting).endpoint());
+    assertReads(first ? guest : lasting, (first ? lasting : guest).endpoint());
     if (before != null) {
       fabric.end(before);
     }
     fabric.run(100 * MS);
-  }
-
-  private void assertReads(VirtualExecutor reader, VirtualExecutor server) {
-    VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
-    fabric.runUntil(fetch::isAnswered, 1_000 * MS);
-    assertThat(fetch.isRead()).as("%s", fetch.failures()).isTrue();
   }
 }

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,8 +29,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  */
 @Tag("slow")
 @Timeout(300)
-class CopiesForReadersTest {
-  private static final long MS = VirtualFabric.MS;
+class CopiesForReadersTest extends VirtualFixture {
   private static final int SERVERS = 4;
 
   /** Copied bytes for one that a task got, by READ or TCP. */
@@ -47,7 +45,6 @@ class CopiesForReadersTest {
   /** A block by TCP comes so late. */
   private static final long TCP_NS = 5 * MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private List<VirtualExecutor> servers;
   private VirtualExecutor reader;
   private long readBytes;
@@ -66,11 +63,6 @@ class CopiesForReadersTest {
       }
     }
     return cells.stream();
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   /** One input of a task: fetches like Spark, and takes a block after the other. */

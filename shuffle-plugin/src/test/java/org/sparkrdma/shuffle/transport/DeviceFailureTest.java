@@ -58,7 +58,7 @@ class DeviceFailureTest extends ScriptedExecutors {
       failure.script().accept(library);
     }
     long startNs = System.nanoTime();
-    CollectedBlocks collected = fetch(reader, server, blocks).await();
+    CollectedBlocks collected = fetch(reader, server, blocks);
     Duration duration = Duration.ofNanos(System.nanoTime() - startNs);
 
     assertThat(library.hits()).as("the script took effect").isPositive();
@@ -102,7 +102,7 @@ class DeviceFailureTest extends ScriptedExecutors {
   }
 
   private void requireStartOnATrustedFabricOnly(List<BlockRange> blocks) throws Exception {
-    closeExecutors();
+    closeAllWithoutLeaks();
     library.reset();
     // The kernel's own access of a new connection, which nothing changes.
     library.limit("kept_access", 1);

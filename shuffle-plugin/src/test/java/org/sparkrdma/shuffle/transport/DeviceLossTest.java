@@ -112,7 +112,7 @@ class DeviceLossTest extends ScriptedExecutors {
     server.outputs().write(1, new Random(1), 1000);
     awaitReads(reader, server, BLOCKS);
     library.limit("held_reads", 1);
-    CollectedBlocks collected = fetch(reader, server, BLOCKS);
+    CollectedBlocks collected = reader.fetch(server.endpoint(), BLOCKS);
     while (library.hits() == 0) {
       Thread.onSpinWait();
     }
@@ -140,7 +140,7 @@ class DeviceLossTest extends ScriptedExecutors {
     server.outputs().write(1, new Random(1), 1000);
     library.limit("removal_after", event);
     try (CapturedLog log = new CapturedLog()) {
-      CollectedBlocks collected = fetch(reader, server, BLOCKS);
+      CollectedBlocks collected = reader.fetch(server.endpoint(), BLOCKS);
       awaitLoss(reader, server);
 
       assertThat(reader.losses()).allMatch(reason -> reason.startsWith(REMOVED));
@@ -208,11 +208,11 @@ class DeviceLossTest extends ScriptedExecutors {
     TestExecutor reader = startWithSlowClock(1);
     TestExecutor server = startWithSlowClock(2);
     server.outputs().write(1, new Random(1), 1000);
-    assertThat(fetch(reader, server, BLOCKS).await().bytes(0)).hasSize(1000);
+    assertThat(fetch(reader, server, BLOCKS).bytes(0)).hasSize(1000);
     script.run();
     library.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
     awaitLoss(reader, server);
-    closeExecutors();
+    closeAllWithoutLeaks();
   }
 
   /** Open descriptors of eventfd(2), as the engine and the simulated device have them. */

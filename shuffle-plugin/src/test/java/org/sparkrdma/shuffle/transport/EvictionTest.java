@@ -4,35 +4,17 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /** Connections that make room for others, on executors with few of them, in virtual time. */
-@Timeout(60)
-class EvictionTest {
+class EvictionTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 16 << 20;
   private static final int BLOCKS = 16;
-  private static final long MS = VirtualFabric.MS;
-
-  private final VirtualFabric fabric = new VirtualFabric();
-
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
 
   private VirtualExecutor start(int connections) throws Exception {
     return fabric.start(BLOCK_BYTES, "connections.max", Integer.toString(connections));
-  }
-
-  private void assertReads(VirtualExecutor reader, Endpoint server) {
-    VirtualFetch fetch = new VirtualFetch(reader, server);
-    fabric.runUntil(fetch::isAnswered, 1_000 * MS);
-    assertThat(fetch.failures()).isEmpty();
-    assertThat(fetch.isRead()).isTrue();
   }
 
   @Test

@@ -3,25 +3,14 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** A reader whose JVM stops while it holds leases, in virtual time. */
-@Timeout(60)
-class FrozenReaderTest {
-  private static final long MS = VirtualFabric.MS;
+class FrozenReaderTest extends VirtualFixture {
   private static final int PARTITIONS = 64;
   private static final int BLOCK_BYTES = 256 << 10;
-
-  private final VirtualFabric fabric = new VirtualFabric();
-
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
 
   private static VirtualFetch fetch(VirtualExecutor reader, VirtualExecutor server, int maps) {
     return new VirtualFetch(reader, server.endpoint(), 0, maps, () -> {});

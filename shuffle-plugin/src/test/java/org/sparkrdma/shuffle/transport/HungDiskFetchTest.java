@@ -29,101 +29,94 @@ import org.sparkrdma.verbs.VerbsEngine;
  */
 @Tag("slow")
 @Timeout(60)
-class HungDiskFetchTest {
+class HungDiskFetchTest extends TransportFixture {
   private static final int HUNG = 1_000;
   private static final int BYTES = 10_000;
 
-  @TempDir private Path directory;
   @TempDir private Path second;
 
   @Test
   void shouldReadBlocksOfOneDiskWhileTheOtherHangsAndQuarantineNoPeer() throws Exception {
     Random random = new Random(7);
-    try (TestExecutor server = server(options(1).secondDirectory(second));
-        TestExecutor reader = reader(6)) {
-      server.outputs().writeIn(second, 0, HUNG, random, BYTES, BYTES, BYTES);
-      server.outputs().write(1, random, BYTES, BYTES);
-      List<BlockRange> blocks =
-          List.of(
-              new BlockRange(0, HUNG, 0, 1),
-              new BlockRange(0, 1, 0, 1),
-              new BlockRange(0, HUNG, 1, 2),
-              new BlockRange(0, 1, 1, 2),
-              new BlockRange(0, HUNG, 2, 3));
-      CountDownLatch works = server.outputs().blockUntil(HUNG);
-      try {
-        CollectedBlocks collected = fetch(reader, server, blocks).await();
+    TestExecutor server = start(options(1).secondDirectory(second));
+    TestExecutor reader = startReader(6);
+    server.outputs().writeIn(second, 0, HUNG, random, BYTES, BYTES, BYTES);
+    server.outputs().write(1, random, BYTES, BYTES);
+    List<BlockRange> blocks =
+        List.of(
+            block(HUNG, 0, 1),
+            block(1, 0, 1),
+            block(HUNG, 1, 2),
+            block(1, 1, 2),
+            block(HUNG, 2, 3));
+    CountDownLatch works = server.outputs().blockUntil(HUNG);
+    try {
+      CollectedBlocks collected = fetch(reader, server, blocks);
 
-        for (int block : new int[] {1, 3}) {
-          assertThat(collected.bytes(block))
-              .isEqualTo(server.outputs().expected(blocks.get(block)));
-        }
-        for (int block : new int[] {0, 2, 4}) {
-          assertThat(collected.reason(block)).isEqualTo(FallbackReason.PEER_OVERLOADED);
-        }
-        assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-        assertThat(server.count(Counter.LOCATES_SERVED))
-            .as("at its deadline, and at once for those that it left out")
-            .isEqualTo(2);
-      } finally {
-        works.countDown();
+      for (int block : new int[] {1, 3}) {
+        assertThat(collected.bytes(block)).isEqualTo(server.outputs().expected(blocks.get(block)));
       }
-      List<BlockRange> later = List.of(blocks.get(0));
-      // The peer's budget earns the time again that it was waited for in vain.
-      long readBefore = reader.count(Counter.RDMA_BLOCKS_READ);
-      while (reader.count(Counter.RDMA_BLOCKS_READ) == readBefore) {
-        fetch(reader, server, later).await();
+      for (int block : new int[] {0, 2, 4}) {
+        assertThat(collected.reason(block)).isEqualTo(FallbackReason.PEER_OVERLOADED);
       }
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      assertThat(server.count(Counter.LOCATES_SERVED))
+          .as("at its deadline, and at once for those that it left out")
+          .isEqualTo(2);
+    } finally {
+      works.countDown();
+    }
+    List<BlockRange> later = List.of(blocks.get(0));
+    // The peer's budget earns the time again that it was waited for in vain.
+    long readBefore = reader.count(Counter.RDMA_BLOCKS_READ);
+    while (reader.count(Counter.RDMA_BLOCKS_READ) == readBefore) {
+      fetch(reader, server, later);
     }
   }
 
   @Test
   void shouldGoOnWithTheCloseOfAServerWhenTheHungDiskHasReturned() throws Exception {
     Random random = new Random(7);
-    try (TestExecutor server = server(options(1).secondDirectory(second));
-        TestExecutor reader = reader(6)) {
-      server.outputs().writeIn(second, 0, HUNG, random, BYTES);
-      server.outputs().write(1, random, BYTES);
-      List<BlockRange> registered = List.of(new BlockRange(0, 1, 0, 1));
-      List<BlockRange> hung = List.of(new BlockRange(0, HUNG, 0, 1));
-      CountDownLatch returns = server.outputs().blockUntil(HUNG);
-      assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
-      fetch(reader, server, hung).await();
+    TestExecutor server = start(options(1).secondDirectory(second));
+    TestExecutor reader = startReader(6);
+    server.outputs().writeIn(second, 0, HUNG, random, BYTES);
+    server.outputs().write(1, random, BYTES);
+    List<BlockRange> registered = List.of(block(1, 0, 1));
+    List<BlockRange> hung = List.of(block(HUNG, 0, 1));
+    CountDownLatch returns = server.outputs().blockUntil(HUNG);
+    assertThat(fetch(reader, server, registered).bytes(0)).hasSize(BYTES);
+    fetch(reader, server, hung);
 
-      assertNotClosed(server);
-      assertThatThrownBy(() -> server.transport().close())
-          .as("without a wait")
-          .hasMessageContaining("a disk or the device hangs");
-      returns.countDown();
+    assertNotClosed(server);
+    assertThatThrownBy(() -> server.transport().close())
+        .as("without a wait")
+        .hasMessageContaining("a disk or the device hangs");
+    returns.countDown();
 
-      closeOnceReturned(server);
-    }
+    closeOnceReturned(server);
   }
 
   /** No block waits for a registration, and the close goes on when the call returns. */
   @Test
   void shouldCopyBlocksWhileARegistrationHangs() throws Exception {
     HangingCall call = new HangingCall("registerFile");
-    try (TestExecutor server = server(call.options().mode(ServeSettings.Mode.AUTO));
-        TestExecutor reader = reader(4)) {
-      List<BlockRange> first = readFirst(server, reader);
-      call.armed.set(true);
-      for (int map = 10; call.hangs.getCount() > 0; map++) {
-        // The first of them whose window is worth its price hangs.
-        server.outputs().write(map, new Random(map), lengths(500, 100));
-        assertThat(fetch(reader, server, List.of(new BlockRange(0, map, 0, 1))).await().bytes(0))
-            .hasSize(100);
-      }
-
-      assertThat(fetch(reader, server, List.of(new BlockRange(0, 2, 0, 1))).await().bytes(0))
-          .hasSize(BYTES);
-      assertThat(fetch(reader, server, first).await().bytes(0)).hasSize(BYTES);
-      assertThat(server.losses()).isEmpty();
-      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-      assertNotClosed(server);
-      call.returns.countDown();
-      closeOnceReturned(server);
+    TestExecutor server = start(call.options().mode(ServeSettings.Mode.AUTO));
+    TestExecutor reader = startReader(4);
+    List<BlockRange> first = readFirst(server, reader);
+    call.armed.set(true);
+    for (int map = 10; call.hangs.getCount() > 0; map++) {
+      // The first of them whose window is worth its price hangs.
+      server.outputs().write(map, new Random(map), lengths(500, 100));
+      assertThat(fetch(reader, server, List.of(block(map, 0, 1))).bytes(0)).hasSize(100);
     }
+
+    assertThat(fetch(reader, server, List.of(block(2, 0, 1))).bytes(0)).hasSize(BYTES);
+    assertThat(fetch(reader, server, first).bytes(0)).hasSize(BYTES);
+    assertThat(server.losses()).isEmpty();
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    assertNotClosed(server);
+    call.returns.countDown();
+    closeOnceReturned(server);
   }
 
   private static int[] lengths(int count, int lengthBytes) {
@@ -136,37 +129,35 @@ class HungDiskFetchTest {
   @Test
   void shouldSendBlocksToTcpInTimeWhichWaitForARegistrationThatHangs() throws Exception {
     HangingCall call = new HangingCall("registerFile");
-    try (TestExecutor server = server(call.options());
-        TestExecutor reader = reader(4)) {
-      List<BlockRange> registered = readFirst(server, reader);
-      call.armed.set(true);
+    TestExecutor server = start(call.options());
+    TestExecutor reader = startReader(4);
+    List<BlockRange> registered = readFirst(server, reader);
+    call.armed.set(true);
 
-      CollectedBlocks hung = fetch(reader, server, List.of(new BlockRange(0, 2, 0, 1))).await();
+    CollectedBlocks hung = fetch(reader, server, List.of(block(2, 0, 1)));
 
-      assertThat(hung.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
-      assertThat(call.hangs.getCount()).isZero();
-      assertThat(fetch(reader, server, registered).await().bytes(0)).hasSize(BYTES);
-      assertThat(server.losses()).isEmpty();
-      call.returns.countDown();
-    }
+    assertThat(hung.reason(0)).isEqualTo(FallbackReason.PEER_OVERLOADED);
+    assertThat(call.hangs.getCount()).isZero();
+    assertThat(fetch(reader, server, registered).bytes(0)).hasSize(BYTES);
+    assertThat(server.losses()).isEmpty();
+    call.returns.countDown();
   }
 
   @Test
   void shouldServeOtherBlocksWhileADeregistrationHangs() throws Exception {
     HangingCall call = new HangingCall("close");
-    try (TestExecutor server = server(call.options());
-        TestExecutor reader = reader(4)) {
-      readFirst(server, reader);
-      call.armed.set(true);
-      // The lease of the block may end later, and with it the use of its window.
-      server.transport().unregisterShuffle(0);
-      call.hangs.await();
+    TestExecutor server = start(call.options());
+    TestExecutor reader = startReader(4);
+    readFirst(server, reader);
+    call.armed.set(true);
+    // The lease of the block may end later, and with it the use of its window.
+    server.transport().unregisterShuffle(0);
+    call.hangs.await();
 
-      List<BlockRange> other = List.of(new BlockRange(0, 2, 0, 1));
-      assertThat(fetch(reader, server, other).await().bytes(0)).hasSize(BYTES);
-      assertThat(server.losses()).isEmpty();
-      call.returns.countDown();
-    }
+    List<BlockRange> other = List.of(block(2, 0, 1));
+    assertThat(fetch(reader, server, other).bytes(0)).hasSize(BYTES);
+    assertThat(server.losses()).isEmpty();
+    call.returns.countDown();
   }
 
   /** Writes two map outputs, and reads a block of the first one by READ. */
@@ -174,8 +165,8 @@ class HungDiskFetchTest {
       throws Exception {
     server.outputs().write(1, new Random(7), BYTES);
     server.outputs().write(2, new Random(8), BYTES);
-    List<BlockRange> first = List.of(new BlockRange(0, 1, 0, 1));
-    assertThat(fetch(reader, server, first).await().bytes(0)).hasSize(BYTES);
+    List<BlockRange> first = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, first).bytes(0)).hasSize(BYTES);
     return first;
   }
 
@@ -207,12 +198,6 @@ class HungDiskFetchTest {
         }
       }
     }
-  }
-
-  /** Requests blocks; their answers may come later. */
-  private static CollectedBlocks fetch(
-      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
-    return reader.fetch(server.endpoint(), blocks);
   }
 
   /** The runtime cannot close the transport while a call has not returned. */
@@ -248,15 +233,10 @@ class HungDiskFetchTest {
     return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
   }
 
-  private TestExecutor server(TestExecutor.Options options) throws Exception {
-    return new TestExecutor(directory, options);
-  }
-
   /**
    * A reader that waits for the server's answer, which comes after half of the request time-out.
    */
-  private TestExecutor reader(int timeoutSeconds) throws Exception {
-    return new TestExecutor(
-        directory, options(2).requestTimeout(Duration.ofSeconds(timeoutSeconds)));
+  private TestExecutor startReader(int timeoutSeconds) throws Exception {
+    return start(options(2).requestTimeout(Duration.ofSeconds(timeoutSeconds)));
   }
 }

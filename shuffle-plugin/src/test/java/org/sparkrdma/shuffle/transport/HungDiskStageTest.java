@@ -5,24 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
 
 /** More readers wait for a disk that hangs than there are buffers for answers, in virtual time. */
-class HungDiskStageTest {
+class HungDiskStageTest extends VirtualFixture {
   private static final int READERS = 3 * MemoryShares.MAX_ANSWERS;
-  private static final long MS = VirtualFabric.MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor server;
-
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
 
   /** Starts readers whose connections are established; one of them has read a block. */
   private void start() throws Exception {

@@ -60,7 +60,7 @@ final class LimitedEngine {
   private static DeviceInfo limit(DeviceInfo device) {
     Set<Capability> capabilities = EnumSet.copyOf(device.capabilities());
     capabilities.removeAll(ABSENT);
-    return DeviceInfos.with(device, device.limits().maxCompletionQueueDepth(), 0, capabilities);
+    return NarrowDevice.with(device, device.limits().maxCompletionQueueDepth(), 0, capabilities);
   }
 
   private final class Limited implements InvocationHandler {

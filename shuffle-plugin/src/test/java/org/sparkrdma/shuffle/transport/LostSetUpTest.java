@@ -6,11 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,10 +22,8 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
  * in virtual time. The end of each test checks that nothing stays open.
  */
 @Tag("slow")
-@Timeout(120)
-class LostSetUpTest {
+class LostSetUpTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 1 << 20;
-  private static final long MS = VirtualFabric.MS;
 
   /** The kernel repeats a lost request after this time. */
   private static final long REPEAT_NS = 6_100 * MS;
@@ -40,21 +36,14 @@ class LostSetUpTest {
   /** After it, what a peer has lost by waits in vain is earned again. */
   private static final long EARNED_NS = 30_000 * MS;
 
-  private VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor reader;
   private VirtualExecutor server;
 
   @BeforeEach
   void start() throws Exception {
-    fabric.close();
-    fabric = new VirtualFabric();
+    renewFabric();
     reader = fabric.start(BLOCK_BYTES, "request.timeout", "5s");
     server = fabric.start(BLOCK_BYTES, "request.timeout", "5s");
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   private VirtualFetch fetch() {
@@ -139,8 +128,7 @@ class LostSetUpTest {
   /** The server has ended the connection, and the reader does not know. */
   @Test
   void shouldReconnectAfterALostEventOfTheEnd() throws Exception {
-    fabric.close();
-    fabric = new VirtualFabric();
+    renewFabric();
     reader = fabric.start(BLOCK_BYTES, "request.timeout", "5s");
     server = fabric.start(BLOCK_BYTES, "idle.timeout", "100ms");
     assertReads("at first");

@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
-/** A device that can do less than the one that does its work. */
+/** Devices that can do less than the one that does their work. */
 final class NarrowDevice {
   private NarrowDevice() {}
 
@@ -34,10 +34,39 @@ final class NarrowDevice {
     DeviceLimits limits = device.limits();
     Set<Capability> capabilities = EnumSet.copyOf(device.capabilities());
     capabilities.removeAll(absent);
-    return DeviceInfos.with(
+    return with(
         device,
         Math.min(limits.maxCompletionQueueDepth(), maxCompletionQueueDepth),
         limits.maxPrivateDataBytes(),
         capabilities);
+  }
+
+  /** A device's properties with other capabilities and two other limits. */
+  static DeviceInfo with(
+      DeviceInfo device,
+      int maxCompletionQueueDepth,
+      int maxPrivateDataBytes,
+      Set<Capability> capabilities) {
+    DeviceLimits limits = device.limits();
+    return new DeviceInfo(
+        device.name(),
+        device.engine(),
+        device.transport(),
+        device.nodeGuid(),
+        new DeviceLimits(
+            limits.maxQueuePairs(),
+            limits.maxQueuePairDepth(),
+            limits.maxSge(),
+            limits.maxReadSge(),
+            maxCompletionQueueDepth,
+            limits.maxMemoryRegions(),
+            limits.maxMemoryRegionBytes(),
+            limits.maxMessageBytes(),
+            limits.maxReadsInFlight(),
+            maxPrivateDataBytes,
+            limits.completionVectors()),
+        capabilities,
+        device.ports(),
+        device.reported());
   }
 }

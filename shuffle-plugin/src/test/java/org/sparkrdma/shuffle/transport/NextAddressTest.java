@@ -4,10 +4,8 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -16,12 +14,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /** A peer with two addresses, of which the preferred one does not work; virtual time. */
-@Timeout(60)
-class NextAddressTest {
+class NextAddressTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 64 << 10;
-  private static final long MS = VirtualFabric.MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor reader;
   private VirtualExecutor server;
   private VirtualExecutor former;
@@ -42,11 +37,6 @@ class NextAddressTest {
             real.protocol(),
             real.incarnation(),
             real.token());
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   private VirtualFetch fetchFor(long milliseconds) {

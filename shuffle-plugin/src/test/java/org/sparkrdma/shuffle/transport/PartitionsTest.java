@@ -3,10 +3,16 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -16,16 +22,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.ibverbs.ScriptedHost;
 
 /**
  * The InfiniBand port of each executor has two IPoIB interfaces, one for each of two partitions. A
  * partition key belongs to an interface, and so to its addresses.
  */
-class PartitionsTest extends ScriptedHosts {
+class PartitionsTest extends ScriptedExecutors {
   private static final byte[] GID = HexFormat.of().parseHex("fe80000000000000506b4b0300a1b2c3");
   private static final String DEFAULT_PARTITION = "10.1.0.0/16";
   private static final String PARTITION_8001 = "10.2.0.0/16";
+
+  /** A block that each executor has. */
+  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
 
   @BeforeEach
   void scriptPartitions() {
@@ -40,18 +53,35 @@ class PartitionsTest extends ScriptedHosts {
    */
   private TestExecutor executor(int number, Optional<String> allowed) throws Exception {
     String gid = HexFormat.ofDelimiter(":").formatHex(GID);
+    String onEthernet = "192.0.2." + number;
     VerbsEngine engine =
-        host(number)
+        new ScriptedHost(Files.createDirectory(directory.resolve("host-" + number)))
+            .withDeviceFiles()
+            .withLink("eth0", "02:00:00:00:00:0" + number, onEthernet)
             .withGid(GID, "")
             .withLink("ib0", "80:00:02:08:" + gid, "10.1.0." + number)
             .withLink("ib0.8001", "80:00:0a:10:" + gid, "10.2.0." + number)
             .engine(library);
-    DeviceChoice choice = choose(number, engine, allowed, 16);
-    return startWithBlocks(
-        number,
-        engine,
-        choice.addresses(),
-        options -> options.connectTimeout(Duration.ofSeconds(1)));
+    DeviceSelector selector =
+        new DeviceSelector(
+            List.of(),
+            OptionalInt.empty(),
+            allowed,
+            InetAddress.getByName(onEthernet),
+            false,
+            false,
+            0);
+    List<NetworkAddress> addresses =
+        DeviceChoice.all(engine.devices(), selector, address -> new NetworkAddress(address, 16))
+            .get(0)
+            .addresses();
+    TestExecutor executor =
+        start(
+            number,
+            engine,
+            options -> options.addresses(addresses).connectTimeout(Duration.ofSeconds(1)));
+    executor.outputs().write(1, new Random(number), 1000);
+    return executor;
   }
 
   @Test
@@ -68,7 +98,7 @@ class PartitionsTest extends ScriptedHosts {
                 server.endpoint().addresses()))
         .extracting(AddressPair::toString)
         .containsExactly("from=10.1.0.5 to=10.1.0.7", "from=10.2.0.5 to=10.2.0.7");
-    assertThat(fetch(reader, server, BLOCKS).await().reasons()).isEmpty();
+    assertThat(fetch(reader, server, BLOCKS).reasons()).isEmpty();
     assertThat(library.hits()).as("attempts between partitions").isZero();
   }
 
@@ -80,7 +110,7 @@ class PartitionsTest extends ScriptedHosts {
     TestExecutor server = executor(7, Optional.of(allowed));
 
     assertThat(published(server)).containsExactly(published);
-    assertThat(fetch(reader, server, BLOCKS).await().reasons()).isEmpty();
+    assertThat(fetch(reader, server, BLOCKS).reasons()).isEmpty();
     assertThat(library.hits()).as("attempts between partitions").isZero();
   }
 
@@ -97,11 +127,25 @@ class PartitionsTest extends ScriptedHosts {
     TestExecutor server = executor(7, Optional.of(PARTITION_8001));
     long startNs = System.nanoTime();
 
-    CollectedBlocks blocks = fetch(reader, server, BLOCKS).await();
+    CollectedBlocks blocks = fetch(reader, server, BLOCKS);
 
     assertThat(blocks.reasons()).isEqualTo(Map.of("connect-failed", 1L));
     assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(10));
     assertThat(library.hits()).as("attempts between partitions").isPositive();
     assertThat(reader.losses()).isEmpty();
+  }
+
+  /** Before the executors are closed. */
+  @AfterEach
+  void leaveIdleAgents() throws InterruptedException {
+    assertAgentsIdle();
+  }
+
+  /** The addresses of an executor in the directory. */
+  private static List<String> published(TestExecutor executor) {
+    return executor.endpoint().addresses().stream()
+        .map(ListenerAddress::network)
+        .map(NetworkAddress::toString)
+        .toList();
   }
 }

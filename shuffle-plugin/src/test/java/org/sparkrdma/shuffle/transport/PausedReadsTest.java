@@ -10,9 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -26,27 +24,18 @@ import org.sparkrdma.shuffle.wire.Messages;
  * complete and its peers answer. Or READs from some of its peers pause, while all others go on. Or
  * a connection breaks while its blocks are in one of their states.
  */
-@Timeout(120)
-class PausedReadsTest {
+class PausedReadsTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 256 << 10;
   private static final int BLOCKS = 64;
   private static final int PARTS = 20;
-  private static final long MS = VirtualFabric.MS;
   private static final long LIMIT_NS = Duration.ofSeconds(90).toNanos();
 
-  private VirtualFabric fabric = new VirtualFabric();
   private final List<VirtualFetch> fetches = new ArrayList<>();
   private VirtualExecutor reader;
   private long firstReadNs;
 
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
-
   private void start(int servers, int blockBytes, String... settings) throws Exception {
-    fabric.close();
-    fabric = new VirtualFabric();
+    renewFabric();
     fetches.clear();
     for (int i = 0; i <= servers; i++) {
       fabric.start(blockBytes, settings);

@@ -5,32 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Messages;
 
 /** Readers that share little receive memory, some of which do not give it back, in virtual time. */
-@Timeout(120)
-class ScarceMemoryTest {
+class ScarceMemoryTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 256 << 10;
 
   /** Blocks for which there is memory. */
   private static final int POOL = 16;
 
-  private static final long MS = VirtualFabric.MS;
   private static final long SECOND = 1_000 * MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor reader;
-
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
 
   private VirtualExecutor start(int blockBytes) throws Exception {
     return fabric.start(blockBytes, "pool.max", "4m");

@@ -3,19 +3,14 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -26,7 +21,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 /** A test of executors on the ibverbs engine, on one scripted device that all of them open. */
 @Tag("slow")
 @Timeout(60)
-abstract class ScriptedExecutors {
+abstract class ScriptedExecutors extends TransportFixture {
   /** An agent wakes up at ticks of 5 ms at most, for two iterations. */
   private static final int MAX_ITERATIONS_PER_SECOND = 1_000;
 
@@ -38,36 +33,17 @@ abstract class ScriptedExecutors {
   /** The device's script. */
   ScriptedLibrary library;
 
-  @TempDir private Path directory;
-  private final List<TestExecutor> executors = new ArrayList<>();
-
   @BeforeEach
   void takeDevice() {
     library = DEVICE.library();
   }
 
-  @AfterEach
-  void closeExecutors() {
-    executors.forEach(TestExecutor::close);
-    executors.clear();
-  }
-
-  /** Closes one of them before the end of the test. */
-  final void close(TestExecutor executor) {
-    executors.remove(executor);
-    executor.close();
-  }
-
-  /** An empty folder of the test. */
-  final Path newFolder(String name) throws Exception {
-    return Files.createDirectory(directory.resolve(name));
-  }
-
+  @Override
   final TestExecutor start(long incarnation) throws Exception {
     return start(incarnation, options -> options);
   }
 
-  /** Starts an executor that serves by copies; it is closed after the test. */
+  /** Starts an executor that serves by copies. */
   final TestExecutor start(long incarnation, UnaryOperator<TestExecutor.Options> with)
       throws Exception {
     return start(incarnation, ScriptedEngine.over(library), with);
@@ -78,15 +54,7 @@ abstract class ScriptedExecutors {
       long incarnation, VerbsEngine engine, UnaryOperator<TestExecutor.Options> with)
       throws Exception {
     var options = new TestExecutor.Options(incarnation).on(engine).mode(ServeSettings.Mode.COPY);
-    TestExecutor executor =
-        new TestExecutor(newFolder("executor-" + incarnation), with.apply(options));
-    executors.add(executor);
-    return executor;
-  }
-
-  static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks) {
-    CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
-    return collected;
+    return start(with.apply(options));
   }
 
   /** Fetches until all blocks come by READ: after a quarantine, for example. */
@@ -94,11 +62,9 @@ abstract class ScriptedExecutors {
       throws Exception {
     CollectedBlocks collected;
     do {
-      collected = fetch(reader, server, blocks).await();
+      collected = fetch(reader, server, blocks);
     } while (!collected.reasons().isEmpty());
-    for (int i = 0; i < blocks.size(); i++) {
-      assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
-    }
+    assertRight(server, blocks, collected);
   }
 
   /**

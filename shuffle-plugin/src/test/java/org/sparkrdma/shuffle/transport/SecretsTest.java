@@ -6,22 +6,21 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -38,29 +37,23 @@ import org.sparkrdma.verbs.VerbsException;
  * TRACE, in no toString and in no message.
  */
 @Timeout(60)
-class SecretsTest {
+class SecretsTest extends TransportFixture {
   private static final String SECRET = "the application's own secret";
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
 
-  @TempDir private Path directory;
-  private final Random random = new Random(11);
-  private final List<TestExecutor> executors = new ArrayList<>();
   private final Secrets secrets = new Secrets();
   private final List<String> texts = Collections.synchronizedList(new ArrayList<>());
   private int objects;
-  private TraceLog log;
+  private CapturedLog log;
 
   @BeforeEach
   void listen() {
-    log = new TraceLog();
+    log = CapturedLog.fromTrace("org.sparkrdma");
     secrets.add(SECRET.getBytes(StandardCharsets.UTF_8));
   }
 
   @AfterEach
-  void close() {
-    executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
-    executors.clear();
+  void endLog() {
     log.close();
   }
 
@@ -84,7 +77,7 @@ class SecretsTest {
     int taken = Endpoints.preferredAddress(server.endpoint()).getPort();
     VerbsException refused =
         catchThrowableOfType(VerbsException.class, () -> start(options(6).port(taken)));
-    texts.add(TraceLog.stackTrace(refused));
+    texts.add(Throwables.getStackTrace(refused));
     look();
 
     // Corruption, until the peer is quarantined.
@@ -107,10 +100,10 @@ class SecretsTest {
     look();
 
     executors.forEach(executor -> executor.transport().close());
-    texts.addAll(log.lines());
+    texts.addAll(log.warnings());
     assertThat(secrets.count()).isGreaterThan(300);
     assertThat(objects).isGreaterThan(1_000);
-    assertThat(log.lines()).hasSizeGreaterThan(20);
+    assertThat(log.warnings()).hasSizeGreaterThan(20);
     assertThat(texts).allSatisfy(text -> assertThat(secrets.foundIn(text)).isEmpty());
     System.out.printf(
         "secrets=%d objects=%d texts=%d hits=0%n", secrets.count(), objects, texts.size());
@@ -141,10 +134,9 @@ class SecretsTest {
     return new TestExecutor.Options(incarnation).secret(SECRET);
   }
 
-  private TestExecutor start(TestExecutor.Options options) throws Exception {
-    Path own = Files.createTempDirectory(directory, "executor");
-    TestExecutor executor = new TestExecutor(own, options.unwatched());
-    executors.add(executor);
+  @Override
+  TestExecutor start(TestExecutor.Options options) throws Exception {
+    TestExecutor executor = super.start(options.unwatched());
     executor.outputs().write(1, random, 1000, 2000);
     return executor;
   }

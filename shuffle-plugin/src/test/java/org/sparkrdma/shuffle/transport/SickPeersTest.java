@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,24 +23,16 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
  */
 @Tag("slow")
 @Timeout(300)
-class SickPeersTest {
+class SickPeersTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 64 << 10;
-  private static final long MS = VirtualFabric.MS;
   private static final long SECOND = 1_000 * MS;
 
-  private VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor reader;
 
   @BeforeEach
   void start() throws Exception {
-    fabric.close();
-    fabric = new VirtualFabric();
+    renewFabric();
     reader = fabric.start(BLOCK_BYTES);
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   private List<VirtualExecutor> servers(int count) throws Exception {

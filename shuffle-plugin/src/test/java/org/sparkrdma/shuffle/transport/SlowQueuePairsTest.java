@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -19,17 +17,14 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * connections that exist goes on meanwhile. The end of each test checks that nothing stays open.
  */
 @Tag("slow")
-@Timeout(120)
-class SlowQueuePairsTest {
+class SlowQueuePairsTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 64 << 10;
   private static final int NEW_PEERS = 30;
   private static final int MANY_PEERS = 300;
-  private static final long MS = VirtualFabric.MS;
 
   /** What mlx5 cards take at most. */
   private static final long CREATION_NS = 3 * MS;
 
-  private final VirtualFabric fabric = new VirtualFabric();
   private VirtualExecutor reader;
   private VirtualExecutor server;
 
@@ -40,11 +35,6 @@ class SlowQueuePairsTest {
     VirtualFetch first = new VirtualFetch(reader, server.endpoint());
     fabric.run(10 * MS);
     assertThat(first.isRead()).isTrue();
-  }
-
-  @AfterEach
-  void close() {
-    fabric.close();
   }
 
   private List<VirtualExecutor> startOthers() throws Exception {
@@ -86,28 +76,19 @@ class SlowQueuePairsTest {
         .allMatch(fetch -> fetch.isRead() == (ofCreationNs != VirtualFabric.LOST));
   }
 
-  @Test
-  void shouldReadWhileItConnectsToOthers() throws Exception {
-    fabric.createQueuePairsIn(of -> of == reader ? CREATION_NS : 0);
-    assertGoesOnWhile(fetch(List.of(reader), startOthers()), CREATION_NS);
+  /** The creation of their queue pairs takes long, or hangs. */
+  @ParameterizedTest
+  @ValueSource(longs = {CREATION_NS, VirtualFabric.LOST})
+  void shouldReadWhileItConnectsToOthers(long creationNs) throws Exception {
+    fabric.createQueuePairsIn(of -> of == reader ? creationNs : 0);
+    assertGoesOnWhile(fetch(List.of(reader), startOthers()), creationNs);
   }
 
-  @Test
-  void shouldServeWhileItAcceptsOthers() throws Exception {
-    fabric.createQueuePairsIn(of -> of == server ? CREATION_NS : 0);
-    assertGoesOnWhile(fetch(startOthers(), List.of(server)), CREATION_NS);
-  }
-
-  @Test
-  void shouldReadWhileTheCreationForAnotherHangs() throws Exception {
-    fabric.createQueuePairsIn(of -> of == reader ? VirtualFabric.LOST : 0);
-    assertGoesOnWhile(fetch(List.of(reader), startOthers()), VirtualFabric.LOST);
-  }
-
-  @Test
-  void shouldServeWhileTheCreationForAnotherHangs() throws Exception {
-    fabric.createQueuePairsIn(of -> of == server ? VirtualFabric.LOST : 0);
-    assertGoesOnWhile(fetch(startOthers(), List.of(server)), VirtualFabric.LOST);
+  @ParameterizedTest
+  @ValueSource(longs = {CREATION_NS, VirtualFabric.LOST})
+  void shouldServeWhileItAcceptsOthers(long creationNs) throws Exception {
+    fabric.createQueuePairsIn(of -> of == server ? creationNs : 0);
+    assertGoesOnWhile(fetch(startOthers(), List.of(server)), creationNs);
   }
 
   /** The attempt ends before its queue pair is created. */

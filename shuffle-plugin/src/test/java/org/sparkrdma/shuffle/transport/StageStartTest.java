@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -20,10 +19,9 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /** Executors that all read from each other at the start of a stage, in virtual time. */
 @Timeout(300)
-class StageStartTest {
+class StageStartTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 16 << 10;
   private static final int MAPS = 2;
-  private static final long MS = VirtualFabric.MS;
 
   /** Pinned for messages and rings of both directions of a peer. */
   private static final long PEER_BYTES = 106 << 10;
@@ -32,14 +30,8 @@ class StageStartTest {
   private static final long ANSWER_BYTES =
       (long) MemoryShares.MAX_ANSWERS * MemoryShares.MESSAGE_BYTES;
 
-  private VirtualFabric fabric = new VirtualFabric();
   private final List<VirtualFetch> fetches = new ArrayList<>();
   private int answers;
-
-  @AfterEach
-  void close() {
-    fabric.close();
-  }
 
   private void start(int executors, String... settings) throws Exception {
     for (int i = 0; i < executors; i++) {
@@ -159,8 +151,7 @@ class StageStartTest {
   }
 
   private Figures measure(int executors) throws Exception {
-    fabric.close();
-    fabric = new VirtualFabric();
+    renewFabric();
     fetches.clear();
     answers = 0;
     start(executors);

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
@@ -17,8 +18,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Blocks of one LOCATED are delivered while later ones are read; and connections use several
- * completion queues, see {@link CompletionQueues}.
+ * Blocks of one LOCATED are delivered while later ones are read, and fail alone; connections use
+ * several completion queues, see {@link CompletionQueues}; memory stays while a task holds it.
  */
 class TransportFetchTest extends TransportFixture {
   private static final int BLOCKS = 8;
@@ -45,12 +46,7 @@ class TransportFetchTest extends TransportFixture {
       server.outputs().write(map, random, READS_PER_BLOCK << 16);
       blocks.add(block(map, 0, 1));
     }
-    return beginFetch(reader, server);
-  }
-
-  private CollectedBlocks beginFetch(TestExecutor reader, TestExecutor server) throws Exception {
-    CollectedBlocks collected = reader.fetch(server.endpoint(), blocks);
-    return collected;
+    return reader.fetch(server.endpoint(), blocks);
   }
 
   private void assertFirstAreRight(CollectedBlocks collected) {
@@ -133,7 +129,7 @@ class TransportFetchTest extends TransportFixture {
     for (int round = 1; round <= 2; round++) {
       List<CollectedBlocks> fetches = new ArrayList<>();
       for (TestExecutor server : servers) {
-        fetches.add(beginFetch(reader, server));
+        fetches.add(reader.fetch(server.endpoint(), blocks));
       }
       for (int i = 0; i < SERVERS; i++) {
         assertRight(servers.get(i), blocks, fetches.get(i).await());
@@ -145,5 +141,44 @@ class TransportFetchTest extends TransportFixture {
         LockSupport.parkNanos(300_000_000);
       }
     }
+  }
+
+  @Test
+  void shouldAnswerEveryBlockOfAFailedReadOfNeighbours() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@1"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 2000, 3000, 4000);
+    blocks.addAll(List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3), block(1, 3, 4)));
+    CollectedBlocks failed = fetch(reader, server, blocks);
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(failed.reason(i)).isEqualTo(FallbackReason.READ_ERROR);
+    }
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(2);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(4);
+  }
+
+  @Test
+  void shouldKeepMemoryThatATaskStillHoldsWhenTheExecutorStops() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 100_000);
+    blocks.add(block(1, 0, 1));
+    HoldingHandler handler = new HoldingHandler(1);
+    FetchHandler.fetch(reader.transport(), server.endpoint(), blocks, handler);
+    handler.left.await();
+    ManagedBuffer held = (ManagedBuffer) handler.results.get(0);
+    // The transport gives its own reference back.
+    while (!held.toString().contains("references=1]")) {
+      Thread.onSpinWait();
+    }
+
+    reader.transport().close();
+    reader.allowMemoryToStay();
+
+    assertThat(held.createInputStream().readAllBytes())
+        .isEqualTo(server.outputs().expected(blocks.get(0)));
+    held.release();
   }
 }

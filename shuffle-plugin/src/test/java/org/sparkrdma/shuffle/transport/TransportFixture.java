@@ -40,6 +40,12 @@ abstract class TransportFixture {
     executors.clear();
   }
 
+  /** Closes one of them before the end of the test. */
+  final void close(TestExecutor executor) {
+    executors.remove(executor);
+    executor.close();
+  }
+
   static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
     return fetch(reader, server.endpoint(), blocks);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.Endpoint;
+
+/** A test of executors in virtual time. The close of the fabric checks that nothing stays open. */
+@Timeout(120)
+abstract class VirtualFixture {
+  static final long MS = VirtualFabric.MS;
+
+  VirtualFabric fabric = new VirtualFabric();
+
+  @AfterEach
+  void closeFabric() {
+    fabric.close();
+  }
+
+  /** Closes the fabric, and begins with another one. */
+  final void renewFabric() {
+    fabric.close();
+    fabric = new VirtualFabric();
+  }
+
+  /** Fetches a block, which must come by READ within a second. */
+  final void assertReads(VirtualExecutor reader, Endpoint server) {
+    VirtualFetch fetch = new VirtualFetch(reader, server);
+    fabric.runUntil(fetch::isAnswered, 1_000 * MS);
+    assertThat(fetch.isRead()).as("%s", fetch.failures()).isTrue();
+  }
+}
