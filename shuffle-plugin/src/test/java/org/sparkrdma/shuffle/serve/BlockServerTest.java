@@ -19,11 +19,16 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -235,6 +240,24 @@ class BlockServerTest {
     return call;
   }
 
+  /** The same, after which the reader has the blocks. */
+  private void readOnce(long peer, Wanted... blocks) {
+    server.release(peer, served(peer, blocks).leaseId);
+  }
+
+  /** Writes map outputs of sixteen blocks, the first of which is read. */
+  private void writeAndReadOnce(int firstMap, int lastMap) throws IOException {
+    for (int map = firstMap; map <= lastMap; map++) {
+      write(1, map, lengths(16, CHUNK));
+      readOnce(1, Wanted.of(1, map, 0));
+    }
+  }
+
+  /** Blocks of a map output of the first shuffle. */
+  private static Wanted[] partitions(int map, int from, int to) {
+    return IntStream.range(from, to).mapToObj(i -> Wanted.of(1, map, i)).toArray(Wanted[]::new);
+  }
+
   private Call locateOf(int owner, long peer, Wanted... blocks) {
     Call call = new Call(peer, peer, ByteBuffer.allocate(16 << 10), owner, blocks);
     server.locate(call);
@@ -322,7 +345,7 @@ class BlockServerTest {
     Wanted[] blocks = addOutputs(2, 900, 1_000, 0);
     for (int round = 0; round < 2; round++) {
       for (Wanted block : blocks) {
-        server.release(1, served(1, block).leaseId);
+        readOnce(1, block);
       }
     }
     assertThat(outputs.opened()).isEqualTo(3);
@@ -343,8 +366,8 @@ class BlockServerTest {
     // One of them stays, whatever is read between.
     assertThat(outputs.opened()).isEqualTo(5);
     pass(IndexCache.RECENT);
-    server.release(1, served(1, blocks[2]).leaseId);
-    server.release(1, served(1, blocks[2]).leaseId);
+    readOnce(1, blocks[2]);
+    readOnce(1, blocks[2]);
     assertThat(outputs.opened()).as("it took the place of what was not used").isEqualTo(6);
   }
 
@@ -368,7 +391,7 @@ class BlockServerTest {
   void shouldReturnIdleWindows() throws Exception {
     start(ServeSettings.Mode.WINDOW, 1 << 20);
     write(1, 1, 100);
-    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    readOnce(1, Wanted.of(1, 1, 0));
     pass(IDLE.minusMillis(1));
     work();
     assertThat(windowCount()).isEqualTo(1);
@@ -405,9 +428,9 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 1 << 20, true, price(10, 90));
     write(1, 1, lengths(2, WINDOW / 2));
     write(1, 2, lengths(4, WINDOW / 4));
-    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    readOnce(1, Wanted.of(1, 1, 0));
     assertThat(windowCount()).as("180 ns of copies").isZero();
-    server.release(1, served(1, Wanted.of(1, 2, 0)).leaseId);
+    readOnce(1, Wanted.of(1, 2, 0));
     assertThat(windowCount()).as("360 ns of copies").isEqualTo(1);
     // Two partitions for each block: half of the blocks.
     write(1, 3, lengths(4, WINDOW / 4));
@@ -418,20 +441,12 @@ class BlockServerTest {
   @Test
   void shouldRegisterWindowsIntoFreeMemoryOnlyAndGiveItToCopiesAtOnce() throws Exception {
     start(ServeSettings.Mode.AUTO, 4 * WINDOW);
-    for (int map = 1; map <= 6; map++) {
-      write(1, map, lengths(16, CHUNK));
-      Call call = served(1, Wanted.of(1, map, 0));
-      server.release(1, call.leaseId);
-    }
+    writeAndReadOnce(1, 6);
     assertThat(windowCount()).as("a quarter is left to copies").isEqualTo(3);
     // Four readers need more than what windows leave.
     List<Call> calls = new ArrayList<>();
     for (int reader = 1; reader <= 4; reader++) {
-      Wanted[] blocks = new Wanted[12];
-      for (int i = 0; i < blocks.length; i++) {
-        blocks[i] = Wanted.of(1, 6, i);
-      }
-      calls.add(locate(reader, blocks));
+      calls.add(locate(reader, partitions(6, 0, 12)));
       work();
     }
     assertThat(calls).allMatch(call -> call.answered && !call.kinds.contains(Kind.BUSY));
@@ -444,7 +459,7 @@ class BlockServerTest {
     write(1, 1, 3 * WINDOW);
     write(1, 2, CHUNK, WINDOW - CHUNK);
     served(2, Wanted.of(1, 2, 0));
-    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    readOnce(1, Wanted.of(1, 1, 0));
     long copiedBytes = counters.value(Counter.BYTES_FROM_COPIES);
     work();
     Call call = served(1, Wanted.of(1, 1, 0));
@@ -452,7 +467,7 @@ class BlockServerTest {
     assertThat(counters.value(Counter.BYTES_FROM_COPIES)).isEqualTo(copiedBytes);
     // The second is in the cache already: no byte of it is copied.
     write(1, 3, WINDOW, WINDOW);
-    server.release(1, served(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false)).leaseId);
+    readOnce(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false));
     copiedBytes = counters.value(Counter.BYTES_FROM_COPIES);
     Call first = served(1, Wanted.of(1, 3, 1));
     assertThat(first.copied).isFalse();
@@ -558,8 +573,7 @@ class BlockServerTest {
   void shouldLeaveMemoryToOthersWhenAReaderReleasesNothing() throws Exception {
     start(ServeSettings.Mode.COPY, 16 * CHUNK);
     write(1, 1, lengths(64, CHUNK));
-    Wanted[] all = new Wanted[64];
-    Arrays.setAll(all, i -> Wanted.of(1, 1, i));
+    Wanted[] all = partitions(1, 0, 64);
     Call frozen = served(1, all);
     assertThat(frozen.bytes).as("as much as it leaves").hasSize(8);
     Call again = served(1, Arrays.copyOfRange(all, 8, 64));
@@ -631,23 +645,21 @@ class BlockServerTest {
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
   }
 
-  @Test
-  void shouldFreeUnusedMemoryOfCopiesThatOthersLackOrTheDeviceRefuses() throws Exception {
-    for (boolean refused : new boolean[] {false, true}) {
-      start(ServeSettings.Mode.COPY, 4 * WINDOW);
-      write(1, 1, CHUNK);
-      server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
-      assertThat(domain.regionCount()).isEqualTo(1);
-      if (refused) {
-        budget.reportRefusal(CHUNK);
-      } else {
-        budget.reportShortage(4 * WINDOW);
-      }
-      work();
-      assertThat(domain.regionCount()).isZero();
-      close();
-    }
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldFreeUnusedMemoryOfCopiesThatOthersLackOrTheDeviceRefuses(boolean refused)
+      throws Exception {
     start(ServeSettings.Mode.COPY, 4 * WINDOW);
+    write(1, 1, CHUNK);
+    readOnce(1, Wanted.of(1, 1, 0));
+    assertThat(domain.regionCount()).isEqualTo(1);
+    if (refused) {
+      budget.reportRefusal(CHUNK);
+    } else {
+      budget.reportShortage(4 * WINDOW);
+    }
+    work();
+    assertThat(domain.regionCount()).isZero();
   }
 
   @Test
@@ -656,10 +668,10 @@ class BlockServerTest {
     start(ServeSettings.Mode.WINDOW, 3 * WINDOW);
     Files.write(second, new byte[WINDOW]);
     outputs.add(2, 1, new MapOutput(second, new long[] {0, WINDOW}, new long[1]));
-    server.release(1, served(1, Wanted.of(2, 1, 0)).leaseId);
+    readOnce(1, Wanted.of(2, 1, 0));
     for (int map = 1; map <= 2; map++) {
       write(1, map, WINDOW);
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
+      readOnce(1, Wanted.of(1, map, 0));
     }
     // Receive memory lacks room twice, and no disk does any work.
     for (int i = 1; i <= 2; i++) {
@@ -676,7 +688,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.WINDOW, 1 << 20);
     write(1, 1, 100);
     outputs.writeIn(second, 2, 1, new Random(2), 200);
-    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    readOnce(1, Wanted.of(1, 1, 0));
     // The second disk does nothing.
     Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
     server.unregisterShuffle(1);
@@ -703,14 +715,10 @@ class BlockServerTest {
   @Test
   void shouldEvictOneWindowForANewOne() throws Exception {
     start(ServeSettings.Mode.AUTO, 4 * WINDOW);
-    for (int map = 1; map <= 3; map++) {
-      write(1, map, lengths(16, CHUNK));
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
-    }
+    writeAndReadOnce(1, 3);
     assertThat(windowCount()).isEqualTo(3);
     pass(Duration.ofSeconds(5));
-    write(1, 4, lengths(16, CHUNK));
-    server.release(1, served(1, Wanted.of(1, 4, 0)).leaseId);
+    writeAndReadOnce(4, 4);
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
   }
 
@@ -718,17 +726,13 @@ class BlockServerTest {
   void shouldEndAWindowThatWasReadWholeForANewOneAtOnce() throws Exception {
     // A window pays by eleven blocks and more.
     start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
-    for (int map = 1; map <= 3; map++) {
-      write(1, map, lengths(16, CHUNK));
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
-    }
+    writeAndReadOnce(1, 3);
     // It was used last.
-    Wanted[] rest = new Wanted[15];
-    Arrays.setAll(rest, i -> Wanted.of(1, 3, i + 1));
-    server.release(1, served(1, rest).leaseId);
+    Wanted[] rest = partitions(3, 1, 16);
+    readOnce(1, rest);
     write(1, 4, lengths(16, CHUNK));
     for (int i = 0; i < 2; i++) {
-      server.release(1, served(1, Wanted.of(1, 4, i)).leaseId);
+      readOnce(1, Wanted.of(1, 4, i));
     }
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
     assertThat(served(1, Wanted.of(1, 4, 2)).copied).isFalse();
@@ -738,14 +742,10 @@ class BlockServerTest {
   @Test
   void shouldReturnAnIdleWindowAlthoughOthersAreReadWholeMeanwhile() throws Exception {
     start(ServeSettings.Mode.AUTO, 1 << 20);
-    for (int map = 1; map <= 2; map++) {
-      write(1, map, lengths(16, CHUNK));
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
-    }
+    writeAndReadOnce(1, 2);
     pass(IDLE.minusSeconds(1));
-    Wanted[] rest = new Wanted[15];
-    Arrays.setAll(rest, i -> Wanted.of(1, 2, i + 1));
-    server.release(1, served(1, rest).leaseId);
+    Wanted[] rest = partitions(2, 1, 16);
+    readOnce(1, rest);
     pass(Duration.ofSeconds(2));
     work();
     assertThat(windowCount()).isEqualTo(1);
@@ -754,17 +754,13 @@ class BlockServerTest {
   @Test
   void shouldCountBytesOfAWindowOnceThatAnAnswerNamesTwice() throws Exception {
     start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
-    write(1, 1, lengths(16, CHUNK));
-    server.release(1, served(1, Wanted.of(1, 1, 0)).leaseId);
+    writeAndReadOnce(1, 1);
     write(1, 2, CHUNK);
     Wanted[] half = new Wanted[9];
     Arrays.setAll(half, i -> i < 8 ? Wanted.of(1, 1, i + 1) : Wanted.of(1, 2, 0));
     // The last one is cold, so the answer is written twice.
-    server.release(1, served(1, half).leaseId);
-    for (int map = 3; map <= 6; map++) {
-      write(1, map, lengths(16, CHUNK));
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
-    }
+    readOnce(1, half);
+    writeAndReadOnce(3, 6);
     assertThat(served(1, Wanted.of(1, 1, 9)).copied).isFalse();
   }
 
@@ -774,7 +770,7 @@ class BlockServerTest {
     List<Call> held = new ArrayList<>();
     for (int map = 1; map <= 3; map++) {
       write(1, map, lengths(16, CHUNK));
-      server.release(map, served(map, Wanted.of(1, map, 0)).leaseId);
+      readOnce(map, Wanted.of(1, map, 0));
       held.add(served(map, Wanted.of(1, map, 1)));
     }
     write(1, 4, WINDOW);
@@ -794,13 +790,9 @@ class BlockServerTest {
   @Test
   void shouldGiveAReaderMemoryThatIdleWindowsHold() throws Exception {
     start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, price(10, 24));
-    for (int map = 1; map <= 3; map++) {
-      write(1, map, lengths(16, CHUNK));
-      server.release(1, served(1, Wanted.of(1, map, 0)).leaseId);
-    }
+    writeAndReadOnce(1, 3);
     write(1, 4, lengths(14, CHUNK));
-    Wanted[] blocks = new Wanted[14];
-    Arrays.setAll(blocks, i -> Wanted.of(1, 4, i));
+    Wanted[] blocks = partitions(4, 0, 14);
     Call call = served(1, blocks);
     assertThat(call.kinds).hasSize(14);
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isZero();
@@ -956,8 +948,7 @@ class BlockServerTest {
     runCommands();
     // Its registration hangs from now on.
     pass(Duration.ofMillis(50));
-    Wanted[] all = new Wanted[16];
-    Arrays.setAll(all, i -> Wanted.of(1, 2, i));
+    Wanted[] all = partitions(2, 0, 16);
     Call call = locate(2, all);
     workOneByOne(100);
     assertThat(call.answered).isTrue();
@@ -974,7 +965,7 @@ class BlockServerTest {
       sparse.setLength(end);
     }
     outputs.add(1, 1, new MapOutput(file, new long[] {0, WINDOW, end}, new long[2]));
-    server.release(1, served(1, new Wanted(1, 1, 0, 1, WINDOW - 1, false)).leaseId);
+    readOnce(1, new Wanted(1, 1, 0, 1, WINDOW - 1, false));
     domain.refuseFiles(true);
     assertThat(served(1, Wanted.of(1, 1, 1)).kinds).containsOnly(Kind.LOCATED);
   }
@@ -983,7 +974,7 @@ class BlockServerTest {
   void shouldCopyTheHeadOfABlockWhoseWindowIsRefusedAfterItsTail() throws Exception {
     start(ServeSettings.Mode.AUTO, 1 << 20, true, pagesCostLessThanCopies());
     write(1, 3, WINDOW, WINDOW + CHUNK, WINDOW - CHUNK);
-    server.release(1, served(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false)).leaseId);
+    readOnce(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false));
     domain.refuseFiles(true);
     assertThat(served(1, Wanted.of(1, 3, 1)).kinds).containsOnly(Kind.LOCATED);
   }
@@ -1148,21 +1139,18 @@ class BlockServerTest {
     assertThat(counters.value(Counter.LOCATES_DROPPED)).isEqualTo(1);
   }
 
-  @Test
-  void shouldEndABlockOnceWhoseFileCannotBeRead() throws Exception {
-    for (ServeSettings.Mode mode : ServeSettings.Mode.values()) {
-      start(mode, 1 << 20);
-      write(1, 1, 100, 100);
-      Files.delete(outputs.get(1, 1).dataFile());
-      Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1));
-      work();
-      pass(Duration.ofMillis(TIMEOUT_MS / 2));
-      assertThat(call.answered).as("%s", mode).isTrue();
-      assertThat(call.blocks).doesNotHaveDuplicates().hasSize(2);
-      assertThat(call.kinds).doesNotContain(Kind.LOCATED);
-      close();
-    }
-    start(ServeSettings.Mode.COPY, 1 << 20);
+  @ParameterizedTest
+  @EnumSource
+  void shouldEndABlockOnceWhoseFileCannotBeRead(ServeSettings.Mode mode) throws Exception {
+    start(mode, 1 << 20);
+    write(1, 1, 100, 100);
+    Files.delete(outputs.get(1, 1).dataFile());
+    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(1, 1, 1));
+    work();
+    pass(Duration.ofMillis(TIMEOUT_MS / 2));
+    assertThat(call.answered).as("%s", mode).isTrue();
+    assertThat(call.blocks).doesNotHaveDuplicates().hasSize(2);
+    assertThat(call.kinds).doesNotContain(Kind.LOCATED);
   }
 
   /** An executor without a member of its Spark goes on, as after other failures of a disk's job. */
@@ -1183,20 +1171,17 @@ class BlockServerTest {
     start(ServeSettings.Mode.COPY, 1 << 20);
   }
 
-  @Test
-  void shouldServeAFileWhoseRegistrationFailsInAnyWay() throws Exception {
-    for (Throwable failure : DiskWorkTest.failures()) {
-      start(ServeSettings.Mode.WINDOW, 1 << 20);
-      write(1, 1, 100, 100);
-      domain.onNextFile(() -> DiskWorkTest.<RuntimeException>fail(failure));
-      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).as("%s", failure).hasSize(1);
-      assertThat(budget.pinnedBytes()).as("%s", failure).isZero();
-      nowNs += Duration.ofSeconds(2).toNanos();
-      assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
-      server.onConnectionGone(1);
-      close();
-    }
-    start(ServeSettings.Mode.COPY, 1 << 20);
+  @ParameterizedTest
+  @MethodSource("org.sparkrdma.shuffle.serve.DiskWorkTest#failures")
+  void shouldServeAFileWhoseRegistrationFailsInAnyWay(Throwable failure) throws Exception {
+    start(ServeSettings.Mode.WINDOW, 1 << 20);
+    write(1, 1, 100, 100);
+    domain.onNextFile(() -> DiskWorkTest.<RuntimeException>fail(failure));
+    assertThat(served(1, Wanted.of(1, 1, 0)).kinds).as("%s", failure).hasSize(1);
+    assertThat(budget.pinnedBytes()).as("%s", failure).isZero();
+    nowNs += Duration.ofSeconds(2).toNanos();
+    assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
+    server.onConnectionGone(1);
   }
 
   @Test
@@ -1234,18 +1219,15 @@ class BlockServerTest {
     }
   }
 
-  @Test
-  void shouldRefusePartitionsThatAnOutputDoesNotHave() throws Exception {
-    for (ServeSettings.Mode mode : ServeSettings.Mode.values()) {
-      start(mode, 1 << 20);
-      write(1, 1, 100, 200);
-      for (int i = 0; i < 2; i++) {
-        assertThat(served(1, new Wanted(1, 1, 1, 3, false)).kinds).containsExactly(Kind.UNKNOWN);
-      }
-      assertThat(served(1, Wanted.of(7, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
-      close();
+  @ParameterizedTest
+  @EnumSource
+  void shouldRefusePartitionsThatAnOutputDoesNotHave(ServeSettings.Mode mode) throws Exception {
+    start(mode, 1 << 20);
+    write(1, 1, 100, 200);
+    for (int i = 0; i < 2; i++) {
+      assertThat(served(1, new Wanted(1, 1, 1, 3, false)).kinds).containsExactly(Kind.UNKNOWN);
     }
-    start(ServeSettings.Mode.COPY, 1 << 20);
+    assertThat(served(1, Wanted.of(7, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
   }
 
   @Test
