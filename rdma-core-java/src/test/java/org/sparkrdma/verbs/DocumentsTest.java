@@ -18,8 +18,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * In the documents, relative links lead to a file and a heading, and scripts, options and classes
@@ -36,11 +34,7 @@ class DocumentsTest {
           "(?:(?<![\\w./])\\./(?!mvnw)[\\w/-]+|-jar \\S*spark-rdma-shuffle\\.jar)((?: (?!--? |#)[^` \\n]+)*)");
 
   private static final Pattern OPTION = Pattern.compile("(?<= )--[a-z][a-z-]*");
-  private static final Pattern DEPENDENCY =
-      Pattern.compile("(?s)<dependency>.*?<artifactId>(.*?)<.*?</dependency>");
 
-  private static final Pattern NEEDED = Pattern.compile("It needs [^.]*\\.");
-  private static final Pattern SLF4J = Pattern.compile("slf4j-simple</artifactId><version>([0-9.]+)<");
   private static final Pattern CLASS =
       Pattern.compile("\\borg\\.sparkrdma\\.[a-z.]+\\.[A-Z][A-Za-z]+");
   private static final Set<String> SKIPPED_FOLDERS = Set.of("target", ".git", "src");
@@ -92,38 +86,6 @@ class DocumentsTest {
         .allMatch(
             name ->
                 sources.stream().anyMatch(one -> one.endsWith(name.replace('.', '/') + ".java")));
-  }
-
-  /** The sentence of docs/verbs.md about libraries has all of them, in the version of the build. */
-  @Test
-  void shouldNameEachLibraryThatTheVerbsNeed() throws IOException {
-    String page = Files.readString(ROOT.resolve("docs/verbs.md"));
-    String needed = NEEDED.matcher(page).results().map(MatchResult::group).findFirst().orElse("");
-    DEPENDENCY
-        .matcher(Files.readString(ROOT.resolve("rdma-core-java/pom.xml")))
-        .results()
-        .filter(one -> !one.group().matches("(?s).*<(scope>test|optional>true)<.*"))
-        .forEach(one -> assertThat(needed).contains(one.group(1).replace("-api", "")));
-
-    String version = SLF4J.matcher(page).results().map(one -> one.group(1)).findFirst().orElse("");
-    assertThat(Files.readString(ROOT.resolve("pom.xml")))
-        .contains("<slf4j.version>" + version + "<");
-  }
-
-  /** What pages have once said otherwise than the code, or than each other. */
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "docs/verbs.md                   | Javadoc of the main calls names their man page",
-        "docs/tuning.md                  | SPARK-54536",
-        "README.md                       | and Kubernetes also an image and a pod template",
-        ".github/ISSUE_TEMPLATE/bug.yml  | names of other hosts, users and directories may remain",
-        "docs/doctor.md                  | names of other hosts, users and directories may remain"
-      })
-  void shouldKeepWhatTheCodeAndOtherPagesSay(String page, String sentence) throws IOException {
-    String text = Files.readString(ROOT.resolve(page)).replaceAll("\\s+", " ");
-    assertThat(text).contains(sentence);
   }
 
   private static Set<String> found(Pattern pattern, int group) throws IOException {
