@@ -324,9 +324,10 @@ final class ClusterRun {
 
   private void prepare(RunningGuest running) throws IOException, InterruptedException {
     for (int node = 1; node <= NODES; node++) {
-      while (!Files.exists(share.resolve("waiting" + node))
-          && !running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
-        // The kernel boots.
+      while (!Files.exists(share.resolve("waiting" + node))) {
+        if (running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
+          throw new IllegalStateException("the guest ended early: " + running.await().output());
+        }
       }
     }
     String ownWork = OWN_WORK.replace("$GUEST_SHARE", share.toString());

@@ -69,9 +69,9 @@ final class Guest {
 
   /** Runs on kernels that have the options of a file in the tool's directory as well. */
   Guest kernelOptions(String file) {
-    Path directory =
-        Path.of(Build.property("it.guest.tool")).resolveSibling("integration-tests/guest");
-    return tool("SPARKRDMA_GUEST_CONFIG", directory.resolve(file).toString());
+    Path project = Path.of(Build.property("it.guest.tool")).getParent().getParent();
+    return tool(
+        "SPARKRDMA_GUEST_CONFIG", project.resolve("integration-tests/guest/" + file).toString());
   }
 
   private Guest tool(String variable, String value) {
