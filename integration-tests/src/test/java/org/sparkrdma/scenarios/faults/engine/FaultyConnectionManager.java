@@ -4,10 +4,10 @@ package org.sparkrdma.scenarios.faults.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.sparkrdma.scenarios.faults.plan.Faults;
@@ -20,7 +20,10 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 
-/** Drops, changes and injects events, and runs delayed work. Confined to the polling thread. */
+/**
+ * Drops, changes and injects events, and runs delayed work. Confined to the polling thread, but for
+ * {@link #after}.
+ */
 final class FaultyConnectionManager implements ConnectionManager {
   private static final byte[] NOTHING = {};
 
@@ -30,7 +33,7 @@ final class FaultyConnectionManager implements ConnectionManager {
   private final Sinks sinks = new Sinks();
   private final IdentityHashMap<Connection, FaultyConnection> connections = new IdentityHashMap<>();
   private final ArrayDeque<ConnectionEvent> made = new ArrayDeque<>();
-  private final List<Held> held = new ArrayList<>();
+  private final List<Held> held = new CopyOnWriteArrayList<>();
 
   private record Held(BooleanSupplier due, Runnable work) {}
 
@@ -48,7 +51,7 @@ final class FaultyConnectionManager implements ConnectionManager {
     return sinks;
   }
 
-  /** Runs work after a delay. */
+  /** Runs work on the polling thread after a delay. */
   void after(long delayMs, Runnable work) {
     long dueNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs);
     when(() -> System.nanoTime() - dueNs >= 0, work);
@@ -118,7 +121,7 @@ final class FaultyConnectionManager implements ConnectionManager {
   }
 
   private void runDueWork() {
-    for (Held one : List.copyOf(held)) {
+    for (Held one : held) {
       if (one.due.getAsBoolean()) {
         held.remove(one);
         one.work.run();

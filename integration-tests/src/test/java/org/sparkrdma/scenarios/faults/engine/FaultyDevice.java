@@ -9,7 +9,6 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
@@ -23,10 +22,9 @@ final class FaultyDevice implements Device {
     this.faults = faults;
   }
 
-  /** Tasks do not post, because the faults are confined to the polling thread. */
   @Override
   public DeviceInfo info() {
-    return real.info().without(Capability.POST_BESIDE_POLL);
+    return real.info();
   }
 
   @Override

@@ -22,7 +22,8 @@ import org.sparkrdma.verbs.WorkStatus;
 
 /**
  * Posts, delays or drops requests in order: a stalled request delays all later ones, as on a
- * reliable connection. Confined to the polling thread.
+ * reliable connection. Tasks post LOCATEs; the rest is confined to the polling thread. Its monitor
+ * keeps them apart, and the faults of a LOCATE happen at the next poll.
  */
 final class FaultyQueuePair implements QueuePair {
   private static final long RUN_HOLD_MS = 300;
@@ -37,7 +38,7 @@ final class FaultyQueuePair implements QueuePair {
   private final ArrayDeque<WorkRequest> backlog = new ArrayDeque<>();
   private final Map<Long, MemoryRange> receives = new HashMap<>();
   private boolean stalled;
-  private boolean failedSilently;
+  private volatile boolean failedSilently;
   private int locatesOpen;
   private int locatesAnswered;
   private int locatesServed;
@@ -75,7 +76,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   @Override
-  public int postSend(WorkRequest[] requests, int offset, int count) {
+  public synchronized int postSend(WorkRequest[] requests, int offset, int count) {
     for (int i = 0; i < count; i++) {
       postSend(requests[offset + i]);
     }
@@ -83,7 +84,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   @Override
-  public boolean postSend(WorkRequest request) {
+  public synchronized boolean postSend(WorkRequest request) {
     if (request.elementCount() == 0) {
       // A READ of no bytes, which probes the peer's device.
       sent.add(new Sent(request.id(), null));
@@ -115,7 +116,13 @@ final class FaultyQueuePair implements QueuePair {
       post(request);
     } else {
       one.setRule(rule);
-      fire(one, request);
+      if (step == Step.LOCATE) {
+        stalled = true;
+        WorkRequest copy = copyOf(request);
+        connection.manager().after(0, () -> fireLater(one, copy));
+      } else {
+        fire(one, request);
+      }
     }
     return true;
   }
@@ -125,6 +132,16 @@ final class FaultyQueuePair implements QueuePair {
       backlog.add(copyOf(request));
     } else if (!real.postSend(request)) {
       throw new IllegalStateException("send queue full");
+    }
+  }
+
+  private synchronized void fireLater(Sent one, WorkRequest request) {
+    if (real.state() != QueuePairState.DESTROYED) {
+      stalled = false;
+      fire(one, request);
+      if (!stalled) {
+        resume();
+      }
     }
   }
 
@@ -168,11 +185,11 @@ final class FaultyQueuePair implements QueuePair {
 
   private void hold(WorkRequest request, long forMs) {
     stalled = true;
-    backlog.add(copyOf(request));
+    backlog.addFirst(copyOf(request));
     connection.manager().after(forMs, this::resume);
   }
 
-  private void resume() {
+  private synchronized void resume() {
     stalled = false;
     while (!backlog.isEmpty() && real.state() != QueuePairState.DESTROYED) {
       post(backlog.poll());
@@ -199,7 +216,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   /** Handles a successful completion; false when it must not be delivered now. */
-  boolean deliversSend(WorkCompletion completion) {
+  synchronized boolean deliversSend(WorkCompletion completion) {
     if (completion.opcode() == Opcode.RECEIVE) {
       return deliversReceive(completion);
     }
@@ -216,7 +233,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   /** The blocks of all answered LOCATEs are being read or were refused. */
-  void clearAnsweredLocates() {
+  synchronized void clearAnsweredLocates() {
     count(-locatesAnswered, 0, 0);
     locatesAnswered = 0;
   }
@@ -262,7 +279,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   /** Late READs write their sinks now; the queue pair is destroyed next. */
-  void closing() {
+  synchronized void closing() {
     for (Sent one : sent) {
       if (one.rule() != null && one.rule().act() == Act.LAND_LATE) {
         Noise.overwrite(domain.bytes(one.sink()), 0, one.sink().lengthBytes(), one.rule().seed());
@@ -272,7 +289,7 @@ final class FaultyQueuePair implements QueuePair {
   }
 
   /** The queue pair was destroyed. */
-  void closed() {
+  synchronized void closed() {
     completions.remove(this);
     sent.stream().filter(one -> one.sink() != null).forEach(one -> sinks.remove(one.sink()));
     sent.clear();
