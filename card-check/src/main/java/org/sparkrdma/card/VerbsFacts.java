@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDevice;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
@@ -64,6 +66,11 @@ record VerbsFacts(HostFacts host, Path folder) {
     } catch (EngineUnavailableException | IllegalArgumentException e) {
       throw new NotUsableException("libibverbs cannot be used on this host: " + e.getMessage());
     }
+    return of(verbs);
+  }
+
+  /** As {@link #ofAllDevices()}, by this library. */
+  ArrayNode of(VerbsLibrary verbs) throws IOException {
     ArrayNode all = JSON.createArrayNode();
     try (NativeArena arena = new NativeArena()) {
       long list = verbs.getDeviceList(arena.allocate(Integer.BYTES));
@@ -101,9 +108,17 @@ record VerbsFacts(HostFacts host, Path folder) {
     if (domain != 0) {
       int pageBytes = Libc.pageBytes();
       node.put("memoryForRemoteRead", register(verbs, domain, arena.allocate(2L * pageBytes)));
-      // First, because a mapping that can be written may make the kernel write the file.
-      node.put("readOnlyFileForRemoteRead", registerFile(verbs, domain, pageBytes, false));
-      node.put("fileForRemoteRead", registerFile(verbs, domain, pageBytes, true));
+      String readOnly = registerFile(verbs, domain, pageBytes, false);
+      node.put("readOnlyFileForRemoteRead", readOnly);
+      // A kernel that refuses this may write a file of a writable mapping, on NFS for minutes.
+      String fileSystem = Mounts.of(new SystemFiles(host.root())).holding(folder).type();
+      node.put(
+          "fileForRemoteRead",
+          fileSystem.startsWith("nfs") && !readOnly.equals(YES)
+              ? "not tried: the kernel may write files of "
+                  + fileSystem
+                  + " again; use a folder on a local disk"
+              : registerFile(verbs, domain, pageBytes, true));
       verbs.deallocPd(domain);
     }
     verbs.closeDevice(context);

@@ -255,7 +255,27 @@ final class PerfCommand implements Callable<Integer> {
     }
 
     private static String prices(CardPrices prices) {
-      StringBuilder text = new StringBuilder("\n\n file bytes   first us    cold us    warm us");
+      return "\n\n"
+          + registrations(prices)
+          + String.format(
+              Locale.ROOT,
+              """
+              A connection takes %.1f us; a post %d ns, of each of four threads %d ns.
+              READs of 4 KiB in a second: %.0f, with 16 in flight %.0f.
+              What this means for tuning: %s.""",
+              prices.setUpNs() / MICROSECOND_NS,
+              prices.postNs(),
+              prices.postOfFourNs(),
+              prices.readsPerSecond(),
+              prices.readsAtOncePerSecond(),
+              prices.advice());
+    }
+
+    private static String registrations(CardPrices prices) {
+      if (prices.registrations().isEmpty()) {
+        return "Registration of files not measured: " + prices.registrationsNotMeasured() + ".\n";
+      }
+      StringBuilder text = new StringBuilder(" file bytes   first us    cold us    warm us");
       text.append("     end us    copy us\n");
       for (CardPrices.Registration one : prices.registrations()) {
         text.append(String.format(Locale.ROOT, "%11d", one.bytes()));
@@ -265,19 +285,8 @@ final class PerfCommand implements Callable<Integer> {
         text.append('\n');
       }
       return text.append(
-              String.format(
-                  Locale.ROOT,
-                  """
-          Registration of a file: first, not in the page cache (0: not measured), in it; its end; a copy.
-          A connection takes %.1f us; a post %d ns, of each of four threads %d ns.
-          READs of 4 KiB in a second: %.0f, with 16 in flight %.0f.
-          What this means for tuning: %s.""",
-                  prices.setUpNs() / MICROSECOND_NS,
-                  prices.postNs(),
-                  prices.postOfFourNs(),
-                  prices.readsPerSecond(),
-                  prices.readsAtOncePerSecond(),
-                  prices.advice()))
+              "Registration of a file: first, not in the page cache (0: not measured), in it; its end;"
+                  + " a copy.\n")
           .toString();
     }
 

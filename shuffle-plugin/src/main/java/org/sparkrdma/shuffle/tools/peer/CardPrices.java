@@ -23,7 +23,8 @@ import org.sparkrdma.verbs.VerbsException;
  * What a device costs beside the time of its READs. Times are in nanoseconds.
  *
  * @param setUpNs from the address until the connection is established
- * @param registrations of files, by length; empty where files cannot be registered
+ * @param registrations of files, by length
+ * @param registrationsNotMeasured why there are none; empty where there are
  * @param postNs a post of the only thread that posts; 0 where no other may than the one that polls
  * @param postOfFourNs a post of each of four threads at once; 0 likewise
  * @param readsPerSecond of 4 KiB, each after the one before
@@ -32,6 +33,7 @@ import org.sparkrdma.verbs.VerbsException;
 public record CardPrices(
     long setUpNs,
     List<Registration> registrations,
+    String registrationsNotMeasured,
     long postNs,
     long postOfFourNs,
     double readsPerSecond,
@@ -121,7 +123,7 @@ public record CardPrices(
    */
   public String advice() {
     if (registrations.isEmpty()) {
-      return "files cannot be registered here, so all blocks are copied";
+      return "files are not registered here, so all blocks are copied";
     }
     Registration shortest = registrations.get(0);
     Registration longest = registrations.get(registrations.size() - 1);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -123,9 +124,17 @@ public final class PerfClient implements AutoCloseable {
    * @param durationNs as for {@link #run}
    */
   public CardPrices prices(Path directory, long durationNs) throws IOException, VerbsException {
+    List<CardPrices.Registration> registrations = List.of();
+    String notMeasured = "";
+    try {
+      registrations = read.registrations(directory, new SystemFiles(Path.of("/")));
+    } catch (VerbsException e) {
+      notMeasured = e.getMessage();
+    }
     return new CardPrices(
         setUpNs,
-        read.registrations(directory),
+        registrations,
+        notMeasured,
         read.postNs(1),
         read.postNs(POSTERS),
         read.speed(PRICED_BYTES, 1, durationNs).bytesPerSecond() / PRICED_BYTES,

@@ -5,11 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.device.DeviceFitness;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -28,6 +31,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
@@ -102,11 +106,24 @@ final class ReadMeter extends Meter {
     return event;
   }
 
-  /** The costs of files in a directory; none where the device registers no files. */
-  List<CardPrices.Registration> registrations(Path directory) throws IOException, VerbsException {
-    return device.info().can(Capability.FILE_REGIONS)
-        ? CardPrices.registrations(domain, directory)
-        : List.of();
+  /**
+   * The costs of files in a directory.
+   *
+   * @param files of this machine
+   * @throws VerbsException when files are not registered there, with the reason as its message
+   */
+  List<CardPrices.Registration> registrations(Path directory, SystemFiles files)
+      throws IOException, VerbsException {
+    Optional<String> objection =
+        !device.info().can(Capability.FILE_REGIONS)
+            ? Optional.of("the device registers no files")
+            : device.info().transport() == TransportType.LOOPBACK
+                ? Optional.empty()
+                : WritePins.of(files, domain).objection(directory);
+    if (objection.isPresent()) {
+      throw new VerbsException("ibv_reg_mr", objection.get());
+    }
+    return CardPrices.registrations(domain, directory);
   }
 
   /** Time of a post while that many threads post at once; 0 where they may not. */

@@ -32,7 +32,7 @@ class CardPricesTest {
                       COPY_CALL_NS + pages * COPY_PAGE_NS);
                 })
             .toList();
-    return new CardPrices(1, registrations, 1, 1, 1, 1);
+    return new CardPrices(1, registrations, "", 1, 1, 1, 1);
   }
 
   @Test
@@ -59,8 +59,8 @@ class CardPricesTest {
   }
 
   @Test
-  void shouldAdviseCopiesWhereFilesCannotBeRegistered() {
-    assertThat(new CardPrices(1, List.of(), 1, 1, 1, 1).advice())
-        .isEqualTo("files cannot be registered here, so all blocks are copied");
+  void shouldAdviseCopiesWhereFilesAreNotRegistered() {
+    assertThat(new CardPrices(1, List.of(), "refused", 1, 1, 1, 1).advice())
+        .isEqualTo("files are not registered here, so all blocks are copied");
   }
 }
