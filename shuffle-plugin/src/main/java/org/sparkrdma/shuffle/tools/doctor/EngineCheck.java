@@ -6,6 +6,7 @@ import java.util.List;
 import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
 
 /** Result of opening a device and registering memory as an executor does. */
 final class EngineCheck {
@@ -52,10 +53,12 @@ final class EngineCheck {
   }
 
   /**
-   * With these variables a card's library has no locks, so tasks leave each request to the agent.
+   * With these variables a card's library has no locks, so tasks leave each request to the agent;
+   * with DiSNI they always do.
    */
   private static List<Finding> singleThreaded(Facts facts) {
-    if (new DeviceFitness(facts.probe().choice().orElseThrow().device()).tasksPost()) {
+    DeviceInfo device = facts.probe().choice().orElseThrow().device();
+    if (new DeviceFitness(device).tasksPost() || !device.engine().equals("ibverbs")) {
       return List.of();
     }
     return facts.environment().keySet().stream()

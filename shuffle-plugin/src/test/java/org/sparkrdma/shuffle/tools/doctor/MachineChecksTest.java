@@ -52,10 +52,14 @@ class MachineChecksTest {
   }
 
   private static DeviceInfo card(String name, PortState state, String address) throws Exception {
+    return card(name, "ibverbs", state, address);
+  }
+
+  private static DeviceInfo card(String name, String engine, PortState state, String address)
+      throws Exception {
     PortInfo port =
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
-    return new DeviceInfo(
-        name, "ibverbs", TransportType.INFINIBAND, 1, null, Set.of(), List.of(port));
+    return new DeviceInfo(name, engine, TransportType.INFINIBAND, 1, null, Set.of(), List.of(port));
   }
 
   @Test
@@ -69,6 +73,15 @@ class MachineChecksTest {
         .isEqualTo(
             "WARNING MLX5_SINGLE_THREADED is set, so each request wakes another thread first. |"
                 + " unset MLX5_SINGLE_THREADED for executors");
+  }
+
+  @Test
+  void shouldNotBlameAVariableForTheAgentsPostsOfDisni() throws Exception {
+    machine.usedOf(
+        InetAddress.getByName("10.2.0.5"),
+        List.of(card("mlx5_0", "disni", PortState.ACTIVE, "10.2.0.5")));
+    machine.variable("MLX5_SINGLE_THREADED", "1");
+    assertThat(machine.findings(EngineCheck::run)).hasSize(1);
   }
 
   @Test
