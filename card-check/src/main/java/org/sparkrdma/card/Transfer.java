@@ -26,15 +26,16 @@ import java.util.regex.Pattern;
  *
  * @param rows an object for each length, with the rates of both and their ratio
  * @param prices numbers of registrations, posts and connections; empty after a failure
+ * @param tuning what these mean for tuning; empty after a failure
  * @param error a sentence; empty after a measurement
  */
-record Transfer(ArrayNode rows, JsonNode prices, String error) {
+record Transfer(ArrayNode rows, JsonNode prices, String tuning, String error) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static final Pattern PORT = Pattern.compile("\"port\": ?(\\d+)");
 
   private static Transfer failed(String sentence) {
-    return new Transfer(JSON.createArrayNode(), JSON.createObjectNode(), sentence);
+    return new Transfer(JSON.createArrayNode(), JSON.createObjectNode(), "", sentence);
   }
 
   /** Measures until {@code end} at most. */
@@ -107,7 +108,7 @@ record Transfer(ArrayNode rows, JsonNode prices, String error) {
       }
       return rows.isEmpty()
           ? failed("perf printed no figures")
-          : new Transfer(rows, report.path("prices"), "");
+          : new Transfer(rows, report.path("prices"), report.path("tuning").asText(), "");
     } catch (IOException e) {
       return failed("perf printed no figures");
     }

@@ -131,6 +131,7 @@ class CardCommandTest {
     assertThat(report.at("/cases/0/ms").asInt()).isEqualTo(3);
     assertThat(report.at("/loop/rows/0/ratio").asDouble()).isEqualTo(3.0);
     assertThat(report.at("/loop/prices/postNs").asInt()).isEqualTo(55);
+    assertThat(report.at("/loop/tuning").asText()).isEqualTo("copies");
     assertThat(report.toString()).doesNotContain("192.0.2.7").doesNotContain("2001:db8");
   }
 

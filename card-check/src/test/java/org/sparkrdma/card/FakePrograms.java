@@ -14,7 +14,7 @@ final class FakePrograms extends Programs {
   /** Prints the output of {@code perf client --json}, shortened. */
   static final String FIGURES =
       """
-      echo '{"addresses": "from=192.0.2.7 to=192.0.2.7", "prices": {"postNs": 55}, "rows": [
+      echo '{"addresses": "from=192.0.2.7 to=192.0.2.7", "prices": {"postNs": 55}, "tuning": "copies", "rows": [
       {"bytes": 4096, "read": {"bytesPerSecond": 300000000}, "tcp": {"bytesPerSecond": 100000000}},
       {"bytes": 65536, "read": {"bytesPerSecond": 250000000}, "tcp": {"bytesPerSecond": 100000000}}]}'
       """;

@@ -90,6 +90,9 @@ final class CardIT {
         .isEqualTo(report.at("/suite/passed").asInt() + report.at("/suite/skipped").asInt());
     assertThat(report.at("/loop/rows")).hasSize(3);
     assertThat(report.at("/loop/rows/0/ratio").asDouble()).isPositive();
+    assertThat(report.at("/loop/prices/registrations")).hasSize(3);
+    assertThat(report.at("/loop/prices/postNs").asInt()).isPositive();
+    assertThat(report.at("/loop/tuning").asText()).contains("a window costs");
     assertThat(Files.readString(shared.resolve("report.json")))
         .doesNotContain(
             "10.99.", "fd99", "node1", "127.0.0.1", "this-host", "address-1", "link-local-1");
