@@ -12,8 +12,9 @@ import org.sparkrdma.verbs.WorkRequest;
  *
  * <p>One thread at a time posts, under the lock of its queue pair, and moves the tail: what it has
  * written into the ring before is visible to whoever sees the tail. The thread that polls moves the
- * head: a place is written again only after what was read from it. Flushing moves the head under
- * the lock of the posting thread.
+ * head: a place is written again only after what was read from it. A poster may take back work that
+ * the device refuses, so flushing holds its lock; work before one that the device has completed is
+ * flushed without it.
  */
 final class WorkRing {
   private static final int POSITION_MASK = Integer.MAX_VALUE;
