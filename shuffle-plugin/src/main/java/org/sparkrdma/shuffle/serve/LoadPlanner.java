@@ -255,6 +255,11 @@ final class LoadPlanner {
           locate.onBegun();
         }
       }
+      if (at == start + request.startOffset(block)
+          && mayUseWindows
+          && entry.readyWindow(at) != null) {
+        locate.setHasResults();
+      }
       locate.addPlanned(next - at);
       at = next;
     }

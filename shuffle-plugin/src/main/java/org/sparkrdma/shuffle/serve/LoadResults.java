@@ -118,9 +118,9 @@ final class LoadResults implements DiskWork.Listener {
     for (WaitingLocate locate : window.takeWaiters()) {
       locate.onLoaded();
       if (locate.is(WaitingLocate.State.LOADING)) {
-        if (window.isReady()) {
+        if (locate.startsIn(window)) {
           locate.setHasResults();
-        } else if (locate.loading() == 0) {
+        } else if (!window.isReady() && locate.loading() == 0) {
           planner.loadAll(locate, nowNs);
         }
         onResult.accept(locate);
