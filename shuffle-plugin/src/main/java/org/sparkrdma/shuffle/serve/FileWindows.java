@@ -36,6 +36,9 @@ final class FileWindows {
   /** A window that was used since does not end for another one. */
   private static final long RECENT_NS = Duration.ofSeconds(5).toNanos();
 
+  /** After so long, a price that could not be measured is tried again beside a copy. */
+  private static final long REMEASURED_NS = Duration.ofSeconds(5).toNanos();
+
   /** While a registration takes longer, no window of its disk is waited for in place of a copy. */
   private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
 
@@ -59,6 +62,13 @@ final class FileWindows {
   private int windows;
 
   private long pinnedBytes;
+
+  /**
+   * Directories whose price could not be measured, by their disks; and when that was last tried.
+   */
+  private final Path[] unmeasured;
+
+  private long measuredNs;
 
   /** Time from which windows are registered beside the answers. */
   private long offersFromNs;
@@ -87,27 +97,36 @@ final class FileWindows {
     this.agent = server.agent();
     this.counters = server.counters();
     this.prices = prices;
+    this.unmeasured = new Path[prices.length];
     this.offersFromNs = nowNs();
   }
 
   /** Begins to measure what windows cost; until then blocks are copied. */
   void measurePrices() {
     List<Path> directories = outputs.directories();
-    for (int i = 0; i < directories.size(); i++) {
-      Path directory = directories.get(i);
-      int disk = i;
-      if (!excluded.contains(directory)) {
-        work.measure(
-            disk,
-            () -> {
-              WindowPrice price = FileProbe.measure(device, directory, access);
-              if (price != null) {
-                LOG.info("Windows of files in {}: {}", directory, price);
-                agent.accept(() -> prices[disk] = price);
-              }
-            });
+    for (int disk = 0; disk < directories.size(); disk++) {
+      if (!excluded.contains(directories.get(disk))) {
+        measurePrice(disk, directories.get(disk));
       }
     }
+  }
+
+  private void measurePrice(int disk, Path directory) {
+    unmeasured[disk] = null;
+    work.measure(
+        disk,
+        () -> {
+          WindowPrice price = FileProbe.measure(device, directory, access);
+          if (price != null) {
+            LOG.info("Windows of files in {}: {}", directory, price);
+          }
+          agent.accept(
+              () -> {
+                prices[disk] = price;
+                unmeasured[disk] = price == null ? directory : null;
+                measuredNs = nowNs();
+              });
+        });
   }
 
   long nowNs() {
@@ -337,9 +356,12 @@ final class FileWindows {
 
   /** A disk thread has copied bytes. */
   void onCopied(BlockLoad load) {
-    WindowPrice price = prices[load.disk()];
+    int disk = load.disk();
+    WindowPrice price = prices[disk];
     if (price != null && load.reads() > 0) {
       price.onCopied(load.reads(), load.copiedBytes(), load.readNs());
+    } else if (unmeasured[disk] != null && nowNs() - measuredNs >= REMEASURED_NS) {
+      measurePrice(disk, unmeasured[disk]);
     }
   }
 }
