@@ -237,7 +237,13 @@ final class WaitingLocates {
       // The device may have no room, whatever the budget could grant.
       lackedNow -= work.closingBytes() + (memory.isExhausted() ? 0 : budget.availableBytes());
     }
-    if (lackedNow > 0 && idleWindows.evict(lackedNow) < lackedNow && memory.unusedBytes() > 0) {
+    if (lackedNow <= 0) {
+      return;
+    }
+    // Windows that page on demand hold nothing of the budget.
+    boolean mayEvict = refused || idleWindows.bytes() > 0;
+    long evictedBytes = mayEvict ? idleWindows.evict(lackedNow) : 0;
+    if (evictedBytes < lackedNow && memory.unusedBytes() > 0) {
       work.deregister(() -> memory.closeUnused(neededBytes));
     }
   }

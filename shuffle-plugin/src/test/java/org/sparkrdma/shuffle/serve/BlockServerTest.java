@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
@@ -42,6 +43,7 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.StubDevice;
+import org.sparkrdma.verbs.VerbsException;
 
 /** A server whose agent, disk threads and clock are this test. */
 class BlockServerTest {
@@ -475,6 +477,39 @@ class BlockServerTest {
     assertThat(counters.value(Counter.BYTES_FROM_COPIES)).isEqualTo(copiedBytes);
   }
 
+  /** Its head is in another window, and is copied. */
+  @Test
+  void shouldWaitForTheMemoryOfTheHeadOfABlockWhoseRestHasAWindow() throws Exception {
+    start(ServeSettings.Mode.AUTO, 4 * WINDOW, true, pagesCostLessThanCopies());
+    write(1, 1, lengths(64, CHUNK));
+    write(1, 3, WINDOW, WINDOW - CHUNK, CHUNK + WINDOW);
+    readOnce(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false));
+    Wanted[] fresh = new Wanted[32];
+    Arrays.setAll(fresh, i -> new Wanted(1, 1, i, i + 1, true));
+    Call held = served(1, fresh);
+    Call call = served(1, Wanted.of(1, 3, 2));
+    assertThat(call.answered).as("it waits for memory").isFalse();
+    server.release(1, held.leaseId);
+    work();
+    assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldMeasurePricesAgainThatCouldNotBeMeasuredAtTheStart() throws Exception {
+    domain.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
+    start(ServeSettings.Mode.AUTO, 64 << 20, true, null);
+    work();
+    domain.refuseFiles(false);
+    AtomicBoolean measured = new AtomicBoolean();
+    domain.onNextFile(() -> measured.set(true));
+    write(1, 1, CHUNK);
+    readOnce(1, Wanted.of(1, 1, 0));
+    assertThat(measured).as("at once").isFalse();
+    pass(Duration.ofSeconds(5));
+    readOnce(1, Wanted.of(1, 1, 0));
+    assertThat(measured).isTrue();
+  }
+
   @Test
   void shouldCopyALargeBlockWhoseWindowsTheDeviceRefuses() throws Exception {
     // A block of the greatest length that one answer locates, and a little more.
@@ -660,6 +695,22 @@ class BlockServerTest {
     }
     work();
     assertThat(domain.regionCount()).isZero();
+  }
+
+  @Test
+  void shouldKeepWindowsThatHoldNothingOfTheMemoryThatOthersLack() throws Exception {
+    start(ServeSettings.Mode.ODP, 4 * WINDOW);
+    write(1, 1, CHUNK);
+    write(1, 2, CHUNK);
+    readOnce(1, Wanted.of(1, 1, 0));
+    readOnce(1, new Wanted(1, 2, 0, 1, true));
+    int windows = windowCount();
+    assertThat(windows).isPositive();
+    assertThat(domain.regionCount()).isGreaterThan(windows);
+    budget.reportShortage(4 * WINDOW);
+    work();
+    assertThat(windowCount()).isEqualTo(windows);
+    assertThat(domain.regionCount()).isEqualTo(windows);
   }
 
   @Test
