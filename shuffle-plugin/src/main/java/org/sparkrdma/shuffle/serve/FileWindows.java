@@ -68,7 +68,7 @@ final class FileWindows {
    */
   private final Path[] unmeasured;
 
-  private long measuredNs;
+  private final long[] measuredNs;
 
   /** Time from which windows are registered beside the answers. */
   private long offersFromNs;
@@ -98,6 +98,7 @@ final class FileWindows {
     this.counters = server.counters();
     this.prices = prices;
     this.unmeasured = new Path[prices.length];
+    this.measuredNs = new long[prices.length];
     this.offersFromNs = nowNs();
   }
 
@@ -116,17 +117,24 @@ final class FileWindows {
     work.measure(
         disk,
         () -> {
-          WindowPrice price = FileProbe.measure(device, directory, access);
-          if (price != null) {
-            LOG.info("Windows of files in {}: {}", directory, price);
+          WindowPrice price = null;
+          try {
+            price = FileProbe.measure(device, directory, access);
+          } finally {
+            WindowPrice measured = price;
+            agent.accept(() -> onMeasured(disk, directory, measured));
           }
-          agent.accept(
-              () -> {
-                prices[disk] = price;
-                unmeasured[disk] = price == null ? directory : null;
-                measuredNs = nowNs();
-              });
         });
+  }
+
+  private void onMeasured(int disk, Path directory, WindowPrice price) {
+    if (price == null) {
+      unmeasured[disk] = directory;
+    } else {
+      LOG.info("Windows of files in {}: {}", directory, price);
+    }
+    prices[disk] = price;
+    measuredNs[disk] = nowNs();
   }
 
   long nowNs() {
@@ -360,7 +368,7 @@ final class FileWindows {
     WindowPrice price = prices[disk];
     if (price != null && load.reads() > 0) {
       price.onCopied(load.reads(), load.copiedBytes(), load.readNs());
-    } else if (unmeasured[disk] != null && nowNs() - measuredNs >= REMEASURED_NS) {
+    } else if (unmeasured[disk] != null && nowNs() - measuredNs[disk] >= REMEASURED_NS) {
       measurePrice(disk, unmeasured[disk]);
     }
   }

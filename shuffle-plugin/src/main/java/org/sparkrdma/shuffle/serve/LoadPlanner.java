@@ -133,6 +133,26 @@ final class LoadPlanner {
     return context.waitsForWindows() || memory.couldTake(locate.share());
   }
 
+  /** Whether a window may be READ that has the first byte which a LOCATE wants of a block. */
+  boolean startsInWindow(WaitingLocate locate, long nowNs) {
+    Locate request = locate.request();
+    for (int block = 0; block < request.blockCount(); block++) {
+      IndexCache.Entry entry = entry(request, block, nowNs);
+      int last = request.endReduceId(block);
+      if (entry != null
+          && last <= entry.map().partitions()
+          && !context.computes(request.freshSums(block), entry.map())) {
+        long start = entry.map().offset(request.startReduceId(block));
+        long lengthBytes = entry.map().offset(last) - start;
+        long at = request.startOffset(block);
+        if (at < lengthBytes && entry.readyWindow(start + at) != null) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   /** A block is copied whose map output was not known: its window may be worth it. */
   void offerWindow(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
@@ -254,11 +274,6 @@ final class LoadPlanner {
           window.addWaiter(locate);
           locate.onBegun();
         }
-      }
-      if (at == start + request.startOffset(block)
-          && mayUseWindows
-          && entry.readyWindow(at) != null) {
-        locate.setHasResults();
       }
       locate.addPlanned(next - at);
       at = next;

@@ -118,7 +118,7 @@ final class LoadResults implements DiskWork.Listener {
     for (WaitingLocate locate : window.takeWaiters()) {
       locate.onLoaded();
       if (locate.is(WaitingLocate.State.LOADING)) {
-        if (locate.startsIn(window)) {
+        if (window.isReady() && planner.startsInWindow(locate, nowNs)) {
           locate.setHasResults();
         } else if (!window.isReady() && locate.loading() == 0) {
           planner.loadAll(locate, nowNs);

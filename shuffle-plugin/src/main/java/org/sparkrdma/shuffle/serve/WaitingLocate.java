@@ -146,23 +146,6 @@ final class WaitingLocate {
             == blocks[block].map.offset(request.startReduceId(block)) + request.startOffset(block);
   }
 
-  /** Whether a window may be READ and has the first byte that it wants of a block. */
-  boolean startsIn(FileWindow window) {
-    if (!window.isReady()) {
-      return false;
-    }
-    for (int block = 0; block < blocks.length; block++) {
-      Block found = blocks[block];
-      if (found != null && found.map == window.entry().map()) {
-        long start = found.map.offset(request.startReduceId(block)) + request.startOffset(block);
-        if (start >= window.offset() && start < window.end()) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
   /** Whether a block is neither refused nor copied, at least in part. */
   boolean isMissing(int block) {
     return blocks[block].refusal == null && !hasStart(block);

@@ -495,6 +495,47 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldRefusePartitionsThatAnOutputDoesNotHaveBesideOthersThatWaitForAWindow()
+      throws Exception {
+    start(ServeSettings.Mode.WINDOW, 1 << 20);
+    write(1, 1, 100, 200);
+    Wanted[] both = {new Wanted(1, 1, 5, 6, false), Wanted.of(1, 1, 0)};
+    assertThat(served(1, both).kinds).containsExactly(Kind.UNKNOWN, Kind.LOCATED);
+  }
+
+  /** The window of the first block may end for that of the second. */
+  @Test
+  void shouldWaitForTheOneWindowThatFits() throws Exception {
+    start(ServeSettings.Mode.WINDOW, WINDOW);
+    write(1, 1, WINDOW);
+    write(1, 2, WINDOW);
+    PinnedBudget.Grant others = budget.tryGrant(WINDOW).orElseThrow();
+    Call two = served(2, Wanted.of(1, 1, 0), Wanted.of(1, 2, 0));
+    others.close();
+    Call one = served(1, Wanted.of(1, 1, 0));
+    assertThat(one.kinds).containsExactly(Kind.LOCATED);
+    server.release(1, one.leaseId);
+    work();
+    assertThat(two.kinds).isNotEmpty().contains(Kind.LOCATED).doesNotContain(Kind.BUSY);
+  }
+
+  /** Both have read the index of the file, and only one of these is kept. */
+  @Test
+  void shouldAnswerEachOfTwoThatWaitForOneWindow() throws Exception {
+    start(ServeSettings.Mode.WINDOW, WINDOW);
+    write(1, 1, WINDOW);
+    write(1, 2, WINDOW);
+    Call one = locate(1, Wanted.of(1, 1, 0));
+    Call two = locate(2, Wanted.of(1, 1, 0), Wanted.of(1, 2, 0));
+    workers.runOne(0);
+    write(1, 1, WINDOW);
+    workers.runOne(0);
+    work();
+    assertThat(one.kinds).containsExactly(Kind.LOCATED);
+    assertThat(two.kinds).contains(Kind.LOCATED).doesNotContain(Kind.BUSY);
+  }
+
+  @Test
   void shouldMeasurePricesAgainThatCouldNotBeMeasuredAtTheStart() throws Exception {
     domain.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
     start(ServeSettings.Mode.AUTO, 64 << 20, true, null);
