@@ -166,6 +166,10 @@ public final class CardCommand implements Callable<Integer> {
   private int writeFacts(PrintWriter out) throws IOException {
     Path file = reportFile("facts");
     ObjectNode all = new ObjectMapper().createObjectNode();
+    // With the trials of files these tell which kernels of a vendor write registered files.
+    all.put("kernel", System.getProperty("os.version"));
+    all.put("system", host.system());
+    all.put("fileSystem", Files.getFileStore(file.getParent()).type());
     all.set("devices", new VerbsFacts(host, file.getParent()).ofAllDevices());
     all.put("slingshotWithoutVerbs", String.join(", ", host.slingshot()));
     Files.writeString(file, all.toPrettyString() + "\n");

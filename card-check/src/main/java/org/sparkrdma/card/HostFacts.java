@@ -64,6 +64,19 @@ record HostFacts(Path root) {
     }
   }
 
+  /** The distribution, such as {@code Debian GNU/Linux 12 (bookworm)}; see os-release(5). */
+  String system() {
+    try (var lines = Files.lines(root.resolve("etc/os-release"), ISO_8859_1)) {
+      return lines
+          .filter(line -> line.startsWith("PRETTY_NAME="))
+          .map(line -> line.substring("PRETTY_NAME=".length()).replace("\"", ""))
+          .findFirst()
+          .orElse(UNKNOWN);
+    } catch (IOException e) {
+      return UNKNOWN;
+    }
+  }
+
   /** Names of the cards of HPE Slingshot, which have no verbs. */
   List<String> slingshot() {
     String[] names = root.resolve("sys/class/cxi").toFile().list();

@@ -96,7 +96,11 @@ final class CardIT {
     assertThat(Files.readString(shared.resolve("report.json")))
         .doesNotContain(
             "10.99.", "fd99", "node1", "127.0.0.1", "this-host", "address-1", "link-local-1");
-    JsonNode facts = report("facts.json").at("/devices/0");
+    JsonNode all = report("facts.json");
+    assertThat(all.path("kernel").asText()).startsWith("6.");
+    assertThat(all.path("system").asText()).isNotEmpty().isNotEqualTo("unknown");
+    assertThat(all.path("fileSystem").asText()).isNotEmpty();
+    JsonNode facts = all.at("/devices/0");
     assertThat(facts.path("name").asText()).isEqualTo("rxe0");
     assertThat(facts.path("max_qp").asInt()).isPositive();
     for (String fact :
