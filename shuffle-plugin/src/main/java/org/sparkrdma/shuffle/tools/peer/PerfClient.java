@@ -83,8 +83,7 @@ public final class PerfClient implements AutoCloseable {
       tcp = new TcpMeter(connected.socket());
       read = new ReadMeter(own.device());
       long beganNs = System.nanoTime();
-      read.connect(pair);
-      setUpNs = System.nanoTime() - beganNs;
+      setUpNs = read.connect(pair) - beganNs;
     } catch (IOException | VerbsException | RuntimeException e) {
       connected.socket().close();
       throw e;
