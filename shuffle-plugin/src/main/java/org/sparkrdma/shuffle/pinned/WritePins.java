@@ -89,7 +89,10 @@ public final class WritePins {
     if (IN_MEMORY.contains(mount.type())) {
       return Optional.empty();
     }
-    Pins pins = tried.computeIfAbsent(mount, key -> tryIn(directory, key.type()));
+    Pins pins = tried.get(mount);
+    if (pins == null) {
+      pins = tryIn(mount, directory);
+    }
     boolean writes = pins == Pins.UNKNOWN ? byKernel(release) : pins == Pins.FOR_WRITING;
     return writes
         ? Optional.of(
@@ -101,12 +104,15 @@ public final class WritePins {
         : Optional.empty();
   }
 
-  private Pins tryIn(Path directory, String type) {
+  /** Another directory is tried where files cannot be written in this one. */
+  private Pins tryIn(Mounts.Mount mount, Path directory) {
     try {
       Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
       try {
         Files.write(file, new byte[PROBE_BYTES]);
-        return tryFile(file, type.startsWith("nfs"));
+        Pins pins = tryFile(file, mount.type().startsWith("nfs"));
+        tried.put(mount, pins);
+        return pins;
       } finally {
         Files.deleteIfExists(file);
       }

@@ -109,6 +109,14 @@ class WritePinsTest {
   }
 
   @Test
+  void shouldTryTheNextDirectoryWhereFilesCannotBeWrittenInTheFirst() throws IOException {
+    Trials domain = new Trials(0, 0);
+    WritePins pins = pins(domain, "5.14.0-570.el9.x86_64", "22 1 0:18 / / rw - xfs /dev/sda1 rw");
+    assertThat(pins.objection(directory.resolve("missing"))).isPresent();
+    assertThat(pins.objection(directory)).isEmpty();
+  }
+
+  @Test
   void shouldSayWhatWasTried() throws IOException {
     WritePins pins = pins(new Trials(14, 0), "6.12.117", "22 1 0:18 / / rw - ext4 /dev/sda1 rw");
     assertThat(pins.objection(directory))
