@@ -139,8 +139,8 @@ final class MachineChecks {
         findings.add(
             Finding.warning(
                 words + " Files there are not registered, so blocks are copied: " + refusal.get(),
-                "use ext4 or xfs for spark.local.dir, and a kernel that registers them in this trial,"
-                    + " as Linux 6.2 and newer do"));
+                "use ext4 or xfs for spark.local.dir, and a kernel that does not write registered"
+                    + " files, such as Linux 6.2 and newer"));
       }
     }
     return findings;
