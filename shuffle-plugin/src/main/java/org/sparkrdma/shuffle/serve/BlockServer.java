@@ -233,10 +233,12 @@ public final class BlockServer {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    if (locate.hasResults()) {
+    // Not kept: a window that nothing holds yet may end for another one.
+    boolean hasResults = locate.hasResults() || planner.startsInWindow(locate, nowNs);
+    if (hasResults) {
       waiting.onResults(locate, nowNs);
     }
-    if (locate.hasResults() || !locate.lacksMemory() || !waiting.mayWait(locate, nowNs)) {
+    if (hasResults || !locate.lacksMemory() || !waiting.mayWait(locate, nowNs)) {
       locate.resume();
       return;
     }

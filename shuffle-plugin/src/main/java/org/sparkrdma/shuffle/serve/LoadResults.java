@@ -118,9 +118,9 @@ final class LoadResults implements DiskWork.Listener {
     for (WaitingLocate locate : window.takeWaiters()) {
       locate.onLoaded();
       if (locate.is(WaitingLocate.State.LOADING)) {
-        if (window.isReady() && planner.startsInWindow(locate, nowNs)) {
-          locate.setHasResults();
-        } else if (!window.isReady() && locate.loading() == 0) {
+        boolean nothing =
+            !locate.hasResults() && !locate.lacksMemory() && !planner.startsInWindow(locate, nowNs);
+        if (locate.loading() == 0 && (!window.isReady() || nothing)) {
           planner.loadAll(locate, nowNs);
         }
         onResult.accept(locate);

@@ -151,7 +151,7 @@ final class WaitingLocates {
   void resumeSlow(long nowNs) {
     for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       if (locate.is(WaitingLocate.State.LOADING)
-          && locate.hasResults()
+          && (locate.hasResults() || planner.startsInWindow(locate, nowNs))
           && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS) {
         locate.resume();
       }

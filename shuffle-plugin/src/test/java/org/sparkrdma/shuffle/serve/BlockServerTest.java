@@ -519,6 +519,36 @@ class BlockServerTest {
     assertThat(two.kinds).isNotEmpty().contains(Kind.LOCATED).doesNotContain(Kind.BUSY);
   }
 
+  /** It was ready, and nothing held it while another disk was read. */
+  @Test
+  void shouldWaitForTheFirstWindowAgainThatHasEndedForTheSecond() throws Exception {
+    Path second = secondDisk();
+    start(ServeSettings.Mode.WINDOW, WINDOW);
+    write(1, 1, WINDOW);
+    outputs.writeIn(second, 2, 1, new Random(2), WINDOW);
+    Call call = locate(1, Wanted.of(1, 1, 0), Wanted.of(2, 1, 0));
+    workOnce();
+    workers.register(0);
+    runCommands();
+    assertThat(windowCount()).isEqualTo(1);
+    work();
+    assertThat(call.kinds).contains(Kind.LOCATED).doesNotContain(Kind.BUSY);
+  }
+
+  @Test
+  void shouldCopyTheHeadOfABlockWhoseFirstWindowTheDeviceRefuses() throws Exception {
+    start(ServeSettings.Mode.ODP, 1 << 20);
+    write(1, 3, CHUNK, WINDOW);
+    Call call = locate(1, Wanted.of(1, 3, 1));
+    workOnce();
+    domain.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
+    workers.runOne(2);
+    runCommands();
+    domain.refuseFiles(false);
+    work();
+    assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
+  }
+
   /** Both have read the index of the file, and only one of these is kept. */
   @Test
   void shouldAnswerEachOfTwoThatWaitForOneWindow() throws Exception {
