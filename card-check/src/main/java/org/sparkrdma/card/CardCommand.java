@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -169,7 +171,8 @@ public final class CardCommand implements Callable<Integer> {
     // With the trials of files these tell which kernels of a vendor write registered files.
     all.put("kernel", System.getProperty("os.version"));
     all.put("system", host.system());
-    all.put("fileSystem", Files.getFileStore(file.getParent()).type());
+    Mounts mounts = Mounts.of(new SystemFiles(host.root()));
+    all.put("fileSystem", mounts.holding(file.getParent()).type());
     all.set("devices", new VerbsFacts(host, file.getParent()).ofAllDevices());
     all.put("slingshotWithoutVerbs", String.join(", ", host.slingshot()));
     Files.writeString(file, all.toPrettyString() + "\n");
