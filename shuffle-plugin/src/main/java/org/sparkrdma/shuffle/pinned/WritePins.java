@@ -112,6 +112,12 @@ public final class WritePins {
         Files.write(file, new byte[PROBE_BYTES]);
         Pins pins = tryFile(file, mount.type().startsWith("nfs"));
         tried.put(mount, pins);
+        if (pins == Pins.FOR_READING && byKernel(release)) {
+          LOG.info(
+              "Linux {} does not write registered files of {} again, as a trial shows",
+              release,
+              mount.type());
+        }
         return pins;
       } finally {
         Files.deleteIfExists(file);
