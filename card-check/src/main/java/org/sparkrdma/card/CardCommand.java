@@ -13,8 +13,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
-import org.sparkrdma.shuffle.pinned.Mounts;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -171,8 +169,7 @@ public final class CardCommand implements Callable<Integer> {
     // With the trials of files these tell which kernels of a vendor write registered files.
     all.put("kernel", System.getProperty("os.version"));
     all.put("system", host.system());
-    Mounts mounts = Mounts.of(new SystemFiles(host.root()));
-    all.put("fileSystem", mounts.holding(file.getParent()).type());
+    all.put("fileSystem", host.fileSystem(file.getParent()));
     all.set("devices", new VerbsFacts(host, file.getParent()).ofAllDevices());
     all.put("slingshotWithoutVerbs", String.join(", ", host.slingshot()));
     Files.writeString(file, all.toPrettyString() + "\n");

@@ -13,6 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
@@ -75,6 +77,11 @@ record HostFacts(Path root) {
     } catch (IOException e) {
       return UNKNOWN;
     }
+  }
+
+  /** The type of the file system of a folder, such as ext4. */
+  String fileSystem(Path folder) {
+    return Mounts.of(new SystemFiles(root)).holding(folder).type();
   }
 
   /** Names of the cards of HPE Slingshot, which have no verbs. */

@@ -9,8 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.sparkrdma.shuffle.pinned.Mounts;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDevice;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
@@ -111,7 +109,7 @@ record VerbsFacts(HostFacts host, Path folder) {
       String readOnly = registerFile(verbs, domain, pageBytes, false);
       node.put("readOnlyFileForRemoteRead", readOnly);
       // A kernel that refuses this may write a file of a writable mapping, on NFS for minutes.
-      String fileSystem = Mounts.of(new SystemFiles(host.root())).holding(folder).type();
+      String fileSystem = host.fileSystem(folder);
       node.put(
           "fileForRemoteRead",
           fileSystem.startsWith("nfs") && !readOnly.equals(YES)
