@@ -233,8 +233,7 @@ public final class BlockServer {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    // Not kept: a window that nothing holds yet may end for another one.
-    boolean hasResults = locate.hasResults() || planner.startsInWindow(locate, nowNs);
+    boolean hasResults = planner.hasResults(locate, nowNs);
     if (hasResults) {
       waiting.onResults(locate, nowNs);
     }

@@ -133,8 +133,16 @@ final class LoadPlanner {
     return context.waitsForWindows() || memory.couldTake(locate.share());
   }
 
+  /**
+   * Whether the answer of a LOCATE has something to say now. Not kept: a window that nothing holds
+   * yet may end for another one.
+   */
+  boolean hasResults(WaitingLocate locate, long nowNs) {
+    return locate.hasResults() || startsInWindow(locate, nowNs);
+  }
+
   /** Whether a window may be READ that has the first byte which a LOCATE wants of a block. */
-  boolean startsInWindow(WaitingLocate locate, long nowNs) {
+  private boolean startsInWindow(WaitingLocate locate, long nowNs) {
     Locate request = locate.request();
     for (int block = 0; block < request.blockCount(); block++) {
       IndexCache.Entry entry = entry(request, block, nowNs);

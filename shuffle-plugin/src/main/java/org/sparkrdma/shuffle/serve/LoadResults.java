@@ -118,8 +118,7 @@ final class LoadResults implements DiskWork.Listener {
     for (WaitingLocate locate : window.takeWaiters()) {
       locate.onLoaded();
       if (locate.is(WaitingLocate.State.LOADING)) {
-        boolean nothing =
-            !locate.hasResults() && !locate.lacksMemory() && !planner.startsInWindow(locate, nowNs);
+        boolean nothing = !locate.lacksMemory() && !planner.hasResults(locate, nowNs);
         if (locate.loading() == 0 && (!window.isReady() || nothing)) {
           planner.loadAll(locate, nowNs);
         }

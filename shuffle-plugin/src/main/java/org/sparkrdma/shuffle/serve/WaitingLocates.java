@@ -151,8 +151,8 @@ final class WaitingLocates {
   void resumeSlow(long nowNs) {
     for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       if (locate.is(WaitingLocate.State.LOADING)
-          && (locate.hasResults() || planner.startsInWindow(locate, nowNs))
-          && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS) {
+          && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS
+          && planner.hasResults(locate, nowNs)) {
         locate.resume();
       }
     }
