@@ -328,7 +328,8 @@ final class Application {
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
     }
-    if (!plugIn && !manager.matches("|sort|tungsten-sort|.*[.]SortShuffleManager")) {
+    if (!plugIn
+        && !manager.matches("|sort|tungsten-sort|.*[.](Sort|Comet|Columnar)ShuffleManager")) {
       notes.add("the costs are those of Spark's own transfer, and not of " + manager);
     }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {

@@ -429,8 +429,11 @@ class EstimateTest {
         .singleElement()
         .asString()
         .contains("org.example.Remote");
-    events.settings("'spark.shuffle.manager':'sort'");
-    assertThat(only(write(ID, events.bytes())).notes()).isEmpty();
+    String comet = "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager";
+    for (String spark : List.of("sort", comet)) {
+      events.settings("'spark.shuffle.manager':'" + spark + "'");
+      assertThat(only(write(ID, events.bytes())).notes()).as(spark).isEmpty();
+    }
   }
 
   @Test
