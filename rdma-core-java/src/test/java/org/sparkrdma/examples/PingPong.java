@@ -45,20 +45,17 @@ final class PingPong {
     if (choice.engine() == null) {
       throw new IllegalStateException("no RDMA device: " + choice.reasons());
     }
-    // Closing the device closes all that was created on it.
     try (VerbsEngine engine = choice.engine();
         Device device = engine.open(engine.devices().get(0))) {
       CompletionChannel channel = device.createCompletionChannel();
       CompletionQueue queue = device.createCompletionQueue(4, channel);
       ConnectionManager manager = device.createConnectionManager(channel);
       ProtectionDomain domain = device.allocateProtectionDomain();
-      // Eight bytes for the number received, and eight for the number to send.
-      HostMemory memory = device.allocate(16);
+      HostMemory memory = device.allocate(16); // the number received, and the one to send
       MemoryRegion region = domain.register(memory, 0, 16, Set.of(AccessFlag.LOCAL_WRITE));
       ByteBuffer numbers = memory.slice(0, 16);
       WorkRequest receive = new WorkRequest(1).receive(RECEIVE).local(region, 0, 8);
       WorkRequest send = new WorkRequest(1).send(SEND).local(region, 8, 8).signalled();
-
       Connection connection;
       if (server) {
         System.out.println("listening at " + manager.listen(address, 1).address());
@@ -70,15 +67,13 @@ final class PingPong {
       QueuePair pair =
           connection.createQueuePair(
               domain, new QueuePairSettings(queue, queue, 2, 1, 1, Set.of()));
-      // Before the other end can send.
-      pair.postReceive(receive);
+      pair.postReceive(receive); // before the other end can send
       if (server) {
         connection.accept(ConnectionParameters.of(new byte[0]));
       } else {
         connection.connect(ConnectionParameters.of(new byte[0]));
       }
       await(manager, ConnectionEvent.Type.ESTABLISHED);
-
       long beganNs = System.nanoTime();
       int sends = 0;
       if (!server) {
@@ -97,7 +92,7 @@ final class PingPong {
       if (server) {
         await(manager, ConnectionEvent.Type.DISCONNECTED);
       }
-    }
+    } // closes all that was created on the device
   }
 
   private static void await(CompletionQueue queue, int request, int count) {
