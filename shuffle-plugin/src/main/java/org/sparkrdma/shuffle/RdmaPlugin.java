@@ -37,7 +37,8 @@ import org.sparkrdma.shuffle.spark.OtherManager;
  * <p>With Spark's own shuffle manager, on Spark 4, it sets {@link RdmaShuffleManager}, if it is the
  * last plug-in. With another manager, and on Spark 3.5, where executors create the manager before
  * plug-ins, it replaces the client through which readers of an executor fetch; the manager must
- * keep its map outputs in Spark's own files. With {@link RdmaShuffleManager} it does nothing.
+ * keep its map outputs in Spark's own files. With {@link RdmaShuffleManager} it only starts the
+ * driver's side where Spark starts plug-ins first (Spark 4), for the manager to take over.
  */
 public final class RdmaPlugin implements SparkPlugin {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);

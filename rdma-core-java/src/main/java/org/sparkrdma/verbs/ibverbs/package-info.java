@@ -4,6 +4,7 @@
  * java.lang.foreign, and one binding for all versions is half of the code.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.ibverbs.IbverbsProvider}, the only public one. The
- * engine has no thread: the card and the kernel do the work, and the polling thread does the rest.
+ * card and the kernel do the work, and the polling thread the rest: the engine's own threads,
+ * {@code CmThreads}, only wait for calls of librdmacm that block.
  */
 package org.sparkrdma.verbs.ibverbs;

@@ -18,7 +18,7 @@ import scala.runtime.BoxedUnit;
 /**
  * The driver's side of the directory: an RPC endpoint for publishing and look-ups.
  *
- * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
+ * <p>Opened and closed by {@code DriverSide}. Safe for any thread.
  */
 public final class DriverDirectory implements AutoCloseable {
   private final RpcEnv rpcEnv;

@@ -38,7 +38,7 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
  * Runs the checks of the command {@code doctor} in an executor once, in a thread of its own that no
  * task waits for: those of the machine as they are, that of the device by the executor's own start.
  * Checks that take too long are abandoned, and that is reported instead of their findings. Owned by
- * the shuffle manager, which closes it. Safe for any thread.
+ * {@code ExecutorSide}, which closes it. Safe for any thread.
  */
 public final class ExecutorDoctor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorDoctor.class);

@@ -2,6 +2,7 @@
 /**
  * Map outputs that Spark has written: offsets, lengths and checksums of their blocks.
  *
- * <p>Entry class {@link org.sparkrdma.shuffle.output.MapOutputs}. Independent of RDMA.
+ * <p>Entry class {@link org.sparkrdma.shuffle.output.MapOutputs}, made by {@code
+ * Broadcasts.outputs} and {@code StandInOutputs.addedTo}. No RDMA.
  */
 package org.sparkrdma.shuffle.output;

@@ -8,9 +8,9 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Who may pin how much of the limit of an executor ({@link PinnedLimit}). Each of them takes grants
- * of one budget, so these are limits and not reservations; but the server leaves a half of the
- * receive memory free. Immutable.
+ * Who may pin how much of the limit of an executor ({@link PinnedLimit}), and the sizes of messages
+ * and queues that follow from it. Each of them takes grants of one budget, so these are limits and
+ * not reservations; but the server leaves a half of the receive memory free. Immutable.
  *
  * @param limitBytes limit of the budget
  * @param receiveMaxBytes maximum memory for blocks that are received

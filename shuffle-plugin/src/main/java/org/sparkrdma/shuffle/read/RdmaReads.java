@@ -25,8 +25,8 @@ public final class RdmaReads {
   @FunctionalInterface
   public interface Endpoints {
     /**
-     * The endpoint of an executor, or of another that serves its blocks; as {@code
-     * EndpointCache.find}.
+     * The endpoint of an executor, or of another that serves its blocks: {@code EndpointCache.find}
+     * or {@code StandIns.find}, chosen in {@code RdmaRuntime.of}.
      *
      * @param stage of the task that reads
      */

@@ -43,7 +43,7 @@ import org.sparkrdma.verbs.Verbs;
  * the endpoint is withdrawn, and RDMA is started again ({@link StartLoop}).
  *
  * <p>Starts, checks and closes run on the control thread, so that neither a task nor Spark's
- * dispatcher waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
+ * dispatcher waits. Owned by {@code ExecutorSide}, which closes it. Safe for any thread.
  *
  * <p>When the JVM ends by a signal, tasks continue while the shutdown hooks run. Then nothing is
  * closed: new requests go to Spark's own client, open requests end normally, and registered memory

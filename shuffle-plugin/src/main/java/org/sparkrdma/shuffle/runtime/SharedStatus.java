@@ -18,7 +18,9 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
  * that ends the JVM changes it. Safe for any thread.
  */
 final class SharedStatus {
+  /** One name in the log for all of the runtime. */
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
+
   private static final long TASK_POLL_MS = 10;
 
   private final AtomicReference<RuntimeStatus> status =

@@ -23,7 +23,9 @@ import org.sparkrdma.shuffle.thread.ControlThread;
  * the driver, tasks and the log. Owned by the {@link RdmaRuntime}, confined to the control thread.
  */
 final class StartLoop {
+  /** One name in the log for all of the runtime. */
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
+
   private static final long LAST_RESTART_MS = 60_000;
 
   /** Time after which RDMA is stable: the next loss is followed by a start soon. */

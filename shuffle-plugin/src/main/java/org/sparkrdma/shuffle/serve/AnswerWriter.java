@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * at least one extent, and the reader requests the rest again.
  */
 final class AnswerWriter {
-  private final IndexCache outputs;
+  private final IndexCache indexes;
   private final FileWindows windows;
   private final LoadContext context;
   private final ShuffleCounters counters;
@@ -47,8 +47,8 @@ final class AnswerWriter {
   private int sentToTcp;
 
   AnswerWriter(
-      IndexCache outputs, FileWindows windows, LoadContext context, ShuffleCounters counters) {
-    this.outputs = outputs;
+      IndexCache indexes, FileWindows windows, LoadContext context, ShuffleCounters counters) {
+    this.indexes = indexes;
     this.windows = windows;
     this.context = context;
     this.counters = counters;
@@ -130,7 +130,7 @@ final class AnswerWriter {
     }
     IndexCache.Entry entry =
         context.registers() || found == null || found.map == null
-            ? outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs)
+            ? indexes.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs)
             : null;
     MapOutput map = found != null && found.map != null ? found.map : null;
     map = map == null && entry != null ? entry.map() : map;

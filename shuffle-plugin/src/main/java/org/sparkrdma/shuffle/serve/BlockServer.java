@@ -57,7 +57,7 @@ public final class BlockServer {
   private final DiskWork work;
   private final CopyMemory memory;
   private final IdleWindows idleWindows;
-  private final IndexCache outputs;
+  private final IndexCache indexes;
   private final Leases leases;
   private final LoadPlanner planner;
   private final LoadResults results;
@@ -105,7 +105,7 @@ public final class BlockServer {
     int realDisks = Math.max(1, source.directories().size());
     this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
-    this.outputs = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
+    this.indexes = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
     this.idleWindows = new IdleWindows(memory, counters);
     LoadContext context = LoadContext.of(server, memory, work);
     WindowPrice[] prices = new WindowPrice[source.disks()];
@@ -113,14 +113,14 @@ public final class BlockServer {
     List<Path> excluded =
         FileProbe.copiedDirectories(server, systemFiles, settings.fileAccess(device));
     FileWindows windows = new FileWindows(server, excluded, prices, context, idleWindows);
-    this.planner = new LoadPlanner(outputs, windows, context, agent, this::goOn);
+    this.planner = new LoadPlanner(indexes, windows, context, agent, this::goOn);
     this.waiting = new WaitingLocates(server, work, memory, idleWindows, planner, this::goOn);
-    this.results = new LoadResults(outputs, windows, context, planner, waiting, this::goOn);
+    this.results = new LoadResults(indexes, windows, context, planner, waiting, this::goOn);
     work.reportTo(results);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
-    this.writer = new AnswerWriter(outputs, windows, context, counters);
+    this.writer = new AnswerWriter(indexes, windows, context, counters);
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
@@ -294,7 +294,7 @@ public final class BlockServer {
    * LOCATE finds nothing to register again.
    */
   public void unregisterShuffle(int shuffleId) {
-    agent.accept(() -> outputs.unregister(shuffleId));
+    agent.accept(() -> indexes.unregister(shuffleId));
   }
 
   /**
@@ -373,7 +373,7 @@ public final class BlockServer {
     long nowNs = nanoClock.getAsLong();
     waiting.dropAll(nowNs);
     leases.close(nowNs);
-    outputs.close();
+    indexes.close();
     memory.close();
     return true;
   }

@@ -29,6 +29,7 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * Tests once for each directory of map outputs whether files of its file system can be registered:
  * some file systems cannot pin pages, see pin_user_pages in the kernel's Documentation/core-api.
+ * Also measures what a registration costs there.
  */
 public final class FileProbe {
   private static final Logger LOG = LoggerFactory.getLogger(FileProbe.class);

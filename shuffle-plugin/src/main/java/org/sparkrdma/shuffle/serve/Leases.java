@@ -17,8 +17,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  *
  * <p>A deadline alone frees nothing: otherwise a slow reader would READ another block's bytes with
  * success. So {@link #expire} only marks a stale lease, the connection of its peer must end then
- * ({@link BlockServer#hasExpiredLease}), and {@link #onConnectionGone} ends the lease when the
- * queue pair is destroyed. The release of an expired lease has no effect. Confined to the agent.
+ * ({@link BlockServer#hasExpiredLease}, which {@code ServeConnection} asks), and {@link
+ * #onConnectionGone} ends the lease when the queue pair is destroyed. The release of an expired
+ * lease has no effect. Confined to the agent.
  */
 final class Leases {
   /** Odd, so that ids repeat only after all 64-bit numbers. */

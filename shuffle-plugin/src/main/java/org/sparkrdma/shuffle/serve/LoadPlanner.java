@@ -19,7 +19,7 @@ final class LoadPlanner {
   /** And so long others may lack it still: they do not ask while they use TCP. */
   private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
 
-  private final IndexCache outputs;
+  private final IndexCache indexes;
   private final FileWindows windows;
   private final CopyMemory memory;
   private final DiskWork work;
@@ -33,22 +33,22 @@ final class LoadPlanner {
   private long shortNs;
 
   /** Gets a LOCATE that need not wait for the disk of a block any more. */
-  private final Consumer<WaitingLocate> onDiskKnown;
+  private final Consumer<WaitingLocate> goOn;
 
   LoadPlanner(
-      IndexCache outputs,
+      IndexCache indexes,
       FileWindows windows,
       LoadContext context,
       Consumer<Runnable> agent,
-      Consumer<WaitingLocate> onDiskKnown) {
-    this.outputs = outputs;
+      Consumer<WaitingLocate> goOn) {
+    this.indexes = indexes;
     this.windows = windows;
     this.memory = context.memory();
     this.work = context.work();
     this.context = context;
     this.agent = agent;
     this.building = new BlockLoad[context.source().disks()];
-    this.onDiskKnown = onDiskKnown;
+    this.goOn = goOn;
   }
 
   /**
@@ -73,7 +73,7 @@ final class LoadPlanner {
   }
 
   private IndexCache.Entry entry(Locate request, int block, long nowNs) {
-    return outputs.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
+    return indexes.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
   }
 
   /**
@@ -230,7 +230,7 @@ final class LoadPlanner {
       addIndex(locate, block, disk, from, work.nowNs());
     }
     submit();
-    onDiskKnown.accept(locate);
+    goOn.accept(locate);
   }
 
   private void addIndex(WaitingLocate locate, int block, int disk, long from, long nowNs) {
@@ -302,7 +302,7 @@ final class LoadPlanner {
       load = null;
     }
     if (load == null) {
-      load = new BlockLoad(context, locate, disk, outputs.room(nowNs), outputs.generation());
+      load = new BlockLoad(context, locate, disk, indexes.room(nowNs), indexes.generation());
       building[disk] = load;
       locate.add(load);
     }

@@ -10,30 +10,30 @@ import org.sparkrdma.shuffle.wire.Located;
  * the agent.
  */
 final class LoadResults implements DiskWork.Listener {
-  private final IndexCache outputs;
+  private final IndexCache indexes;
   private final FileWindows windows;
   private final LoadContext context;
   private final LoadPlanner planner;
   private final WaitingLocates waiting;
 
   /** Gets a LOCATE for which something has ended. */
-  private final Consumer<WaitingLocate> onResult;
+  private final Consumer<WaitingLocate> goOn;
 
   private boolean stopped;
 
   LoadResults(
-      IndexCache outputs,
+      IndexCache indexes,
       FileWindows windows,
       LoadContext context,
       LoadPlanner planner,
       WaitingLocates waiting,
-      Consumer<WaitingLocate> onResult) {
-    this.outputs = outputs;
+      Consumer<WaitingLocate> goOn) {
+    this.indexes = indexes;
     this.windows = windows;
     this.context = context;
     this.planner = planner;
     this.waiting = waiting;
-    this.onResult = onResult;
+    this.goOn = goOn;
   }
 
   /** Nothing begins any more: all LOCATEs are dropped soon. */
@@ -65,15 +65,15 @@ final class LoadResults implements DiskWork.Listener {
       load.releaseUnheld();
       waiting.serveMemory(nowNs);
     }
-    onResult.accept(locate);
+    goOn.accept(locate);
   }
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
     if (part.isUnreadable) {
-      outputs.drop(part.owner, part.shuffleId, part.mapId);
+      indexes.drop(part.owner, part.shuffleId, part.mapId);
     } else if (part.map != null && part.isNew) {
-      outputs.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
+      indexes.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
     }
   }
 
@@ -122,7 +122,7 @@ final class LoadResults implements DiskWork.Listener {
         if (locate.loading() == 0 && (!window.isReady() || nothing)) {
           planner.loadAll(locate, nowNs);
         }
-        onResult.accept(locate);
+        goOn.accept(locate);
       }
     }
   }

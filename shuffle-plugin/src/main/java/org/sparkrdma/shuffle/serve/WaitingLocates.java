@@ -32,7 +32,7 @@ final class WaitingLocates {
   private final ShuffleCounters counters;
 
   /** Gets a LOCATE that has tried to load again. */
-  private final Consumer<WaitingLocate> onRetried;
+  private final Consumer<WaitingLocate> goOn;
 
   private final Set<WaitingLocate> all = new LinkedHashSet<>();
 
@@ -56,7 +56,7 @@ final class WaitingLocates {
       CopyMemory memory,
       IdleWindows idleWindows,
       LoadPlanner planner,
-      Consumer<WaitingLocate> onRetried) {
+      Consumer<WaitingLocate> goOn) {
     this.budget = server.device().budget();
     this.agent = server.agent();
     this.counters = server.counters();
@@ -64,7 +64,7 @@ final class WaitingLocates {
     this.memory = memory;
     this.idleWindows = idleWindows;
     this.planner = planner;
-    this.onRetried = onRetried;
+    this.goOn = goOn;
   }
 
   boolean isEmpty() {
@@ -212,7 +212,7 @@ final class WaitingLocates {
       forMemory.remove(next);
       next.retry();
       planner.loadAll(next, nowNs);
-      onRetried.accept(next);
+      goOn.accept(next);
     }
   }
 

@@ -4,7 +4,7 @@
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.serve.BlockServer}. The transport's agent owns all
  * state. {@code AnswerWriter} writes answers from windows, which are found in the {@code
- * IndexCache}, and from copies. {@code DiskThreads} register the ones and make the others. One
- * {@code Lease} holds all memory of an answer.
+ * IndexCache}, and from copies. On {@code DiskThreads} a {@code FileWindow} registers, and a {@code
+ * BlockLoad} copies. One {@code Lease} holds all memory of an answer.
  */
 package org.sparkrdma.shuffle.serve;

@@ -9,7 +9,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.apache.spark.SparkConf;
 
-/** Reasons against RDMA in Spark's own settings. Stateless. */
+/**
+ * Reasons against RDMA in Spark's own settings, and what mode {@code required} fails for them; what
+ * it fails while RDMA is not up is in {@code SharedStatus}. Stateless.
+ */
 public final class RdmaPolicy {
   /**
    * Each key alone requests encryption. The last two are Spark's older encryption, by SASL. {@code

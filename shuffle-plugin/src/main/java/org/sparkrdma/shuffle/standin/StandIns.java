@@ -23,9 +23,9 @@ import org.sparkrdma.shuffle.wire.Locate;
  * another one on its host. Safe for any thread; never waits.
  *
  * <p>The first read of a stage waits for one query of the directory, which all tasks of the
- * executor share, because the driver does not announce that an executor has ended. One that fails
- * is not used until the driver, asked a few seconds later, still knows it: most have ended, and
- * each attempt to connect would be another fault.
+ * executor share, because the driver does not announce that an executor has ended. An executor
+ * whose blocks fail is not used until the driver, asked a few seconds later, still knows it: most
+ * have ended, and each attempt to connect would be another fault.
  */
 public final class StandIns {
   /** Longer than the driver takes to notice the end of an executor, also on YARN. */

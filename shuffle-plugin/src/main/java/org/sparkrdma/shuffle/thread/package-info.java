@@ -11,8 +11,8 @@
  * <tr><th>Thread</th><th>Created by</th><th>Ended by</th></tr>
  * <tr><td>rdma-control</td><td>{@link org.sparkrdma.shuffle.thread.ControlThread}</td>
  * <td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close}</td></tr>
- * <tr><td>rdma-agent</td><td>{@link org.sparkrdma.shuffle.transport.RdmaTransport}</td>
- * <td>its close, by the control thread</td></tr>
+ * <tr><td>rdma-agent</td><td>{@code TransportBuilder} of {@code
+ * org.sparkrdma.shuffle.transport}</td><td>the transport's close, by the control thread</td></tr>
  * <tr><td>rdma-queue-pairs</td><td>{@code QueuePairThread} of {@code
  * org.sparkrdma.shuffle.transport}</td><td>the transport's close, after the agent</td></tr>
  * <tr><td>rdma-disk-D-N, rdma-window-D-1, rdma-dereg-N</td><td>{@link org.sparkrdma.shuffle.serve.DiskThreads}</td>
@@ -22,7 +22,7 @@
  * <tr><td>rdma-broadcast-N</td><td>{@link org.sparkrdma.shuffle.broadcast.Broadcasts}</td>
  * <td>ten idle seconds, or its close</td></tr>
  * <tr><td>rdma-doctor</td><td>{@link org.sparkrdma.shuffle.executorchecks.ExecutorDoctor}</td>
- * <td>itself, after its checks</td></tr>
+ * <td>itself, after its checks, or its close</td></tr>
  * <tr><td>rdma-runtime-shutdown</td><td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime}, a hook
  * of the JVM</td><td>{@link org.sparkrdma.shuffle.runtime.RdmaRuntime#close} removes it</td></tr>
  * <tr><td>rdma-cm-DEVICE-N</td><td>{@code CmThreads} of {@code org.sparkrdma.verbs.ibverbs}</td>

@@ -52,7 +52,7 @@ final class Agent implements Runnable {
 
   private static final long NO_SPIN_NS = 100_000_000;
 
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final Connections connections;
   private final LongSupplier nanoClock;
   private final AgentCommands commands;
@@ -62,7 +62,7 @@ final class Agent implements Runnable {
   private final ServePeers servePeers;
   private final BlockServer server;
 
-  /** Receives the reason why RDMA is lost; it fails all open blocks. */
+  /** Gets the reason why RDMA is lost, and leaves all open blocks to TCP. */
   private final Consumer<String> onLost;
 
   /** Time for which the last turn has planned to sleep. */
@@ -83,16 +83,16 @@ final class Agent implements Runnable {
   private boolean stopping;
 
   Agent(
-      ConnectionResources context,
+      AgentResources shared,
       AgentCommands commands,
       ConnectionManager manager,
       FetchPeers fetchPeers,
       ServePeers servePeers,
       BlockServer server,
       Consumer<String> onLost) {
-    this.context = context;
-    this.connections = context.connections();
-    this.nanoClock = context.device().nanoClock();
+    this.shared = shared;
+    this.connections = shared.connections();
+    this.nanoClock = shared.device().nanoClock();
     this.commands = commands;
     this.manager = manager;
     this.fetchPeers = fetchPeers;
@@ -144,23 +144,23 @@ final class Agent implements Runnable {
     connections.beginIteration(nowNs);
     if (lateNs > 0) {
       fetchPeers.onLate(lateNs);
-      context.receiveMemory().onLate(lateNs);
+      shared.receiveMemory().onLate(lateNs);
     }
     turns.lazySet(turns.getPlain() + 1);
     int work = commands.run();
     if (--untilEvents <= 0) {
       work += handleEvents();
     }
-    work += context.queuePairs().giveTurns();
-    work += context.completions().poll(COMPLETIONS_AT_ONCE, connections);
+    work += shared.queuePairs().giveTurns();
+    work += shared.completions().poll(COMPLETIONS_AT_ONCE, connections);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
       waitsNs = nowNs;
       fetchPeers.checkWaits(nowNs);
     }
     work += server.doWork(nowNs);
     work += connections.serveShortOfBuffers();
-    context.receiveMemory().check(nowNs);
-    work += context.inFlight().serve();
+    shared.receiveMemory().check(nowNs);
+    work += shared.inFlight().serve();
     work += attempts.connect(nowNs);
     work += connections.destroyBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
@@ -214,14 +214,14 @@ final class Agent implements Runnable {
     }
     // Memory may have become free without an answer that was sent.
     connections.onAnswerBufferFree();
-    if (nowNs - trimNs >= context.settings().idleTimeout().toNanos()) {
+    if (nowNs - trimNs >= shared.settings().idleTimeout().toNanos()) {
       trimNs = nowNs;
       fetchPeers.dropUnused(nowNs);
-      context.completions().trim();
-      context.messageBuffers().trim();
-      context.receiveMemory().markIdle();
+      shared.completions().trim();
+      shared.messageBuffers().trim();
+      shared.receiveMemory().markIdle();
     }
-    context.receiveMemory().trimIdle(REGIONS_AT_ONCE);
+    shared.receiveMemory().trimIdle(REGIONS_AT_ONCE);
   }
 
   private void idle() {
@@ -233,7 +233,7 @@ final class Agent implements Runnable {
       }
       return;
     }
-    context.completions().arm();
+    shared.completions().arm();
     untilEvents = 0;
     if (doWork() == 0) {
       plannedNs = sleepNs();
@@ -243,7 +243,7 @@ final class Agent implements Runnable {
 
   private long sleepNs() {
     boolean soon =
-        connections.hasReleasing() || context.receiveMemory().hasWaiters() || attempts.hasWaiters();
+        connections.hasReleasing() || shared.receiveMemory().hasWaiters() || attempts.hasWaiters();
     long ownNs = connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     ownNs = soon ? SHORT_TICK_NS : fetchPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);

@@ -27,7 +27,7 @@ final class ConnectAttempts {
   /** An attempt that is older may hang. */
   private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final FetchPeers peers;
   private final ConnectionManager manager;
   private final List<NetworkAddress> addresses;
@@ -46,15 +46,15 @@ final class ConnectAttempts {
    *     that routing cannot select another device of the host
    */
   ConnectAttempts(
-      ConnectionResources context,
+      AgentResources shared,
       FetchPeers peers,
       ConnectionManager manager,
       List<NetworkAddress> addresses) {
-    this.context = context;
+    this.shared = shared;
     this.peers = peers;
     this.manager = manager;
     this.addresses = addresses;
-    this.logLimit = new LogLimit(context.device().nanoClock());
+    this.logLimit = new LogLimit(shared.device().nanoClock());
   }
 
   /** The peer waits for an attempt. */
@@ -70,7 +70,7 @@ final class ConnectAttempts {
   /** Begins the attempts that are due; returns their number. */
   int connect(long nowNs) {
     int begun = 0;
-    int room = toConnect.isEmpty() ? 0 : context.settings().maxAttempts() - young(nowNs);
+    int room = toConnect.isEmpty() ? 0 : shared.settings().maxAttempts() - young(nowNs);
     for (int i = 0; i < toConnect.size() && begun < room; i++) {
       Peer peer = toConnect.get(i);
       if (!peer.waitsForAttempt()) {
@@ -103,9 +103,9 @@ final class ConnectAttempts {
       AddressPair pair =
           AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
       Connection connection =
-          manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
+          manager.resolve(pair.destination(), pair.source(), shared.settings().connectTimeout());
       readConnections++;
-      FetchConnection attempt = new FetchConnection(context, peers, connection, peer, nowNs);
+      FetchConnection attempt = new FetchConnection(shared, peers, connection, peer, nowNs);
       open.add(attempt);
       peer.beginAttempt(attempt);
     } catch (VerbsException e) {
@@ -123,7 +123,7 @@ final class ConnectAttempts {
 
   /** Whether another connection is possible; if not, ends one that is idle. */
   private boolean hasRoom() {
-    if (readConnections < context.settings().maxConnections()) {
+    if (readConnections < shared.settings().maxConnections()) {
       return true;
     }
     FetchConnection idlest = peers.idlest();
@@ -151,7 +151,7 @@ final class ConnectAttempts {
   void onFault(Peer peer, FallbackReason reason, String detail, boolean quarantined) {
     String executor = peer.endpoint().executorId();
     if (quarantined) {
-      context.counters().increment(Counter.PEERS_QUARANTINED);
+      shared.counters().increment(Counter.PEERS_QUARANTINED);
       LOG.warn(
           "Quarantining peer executor={} after {}: {}; its blocks are fetched over TCP for seconds",
           executor,
@@ -177,14 +177,14 @@ final class ConnectAttempts {
     switch (event.type()) {
       case RESOLVED -> {
         connection.awaitTurn();
-        context.queuePairs().await(() -> create(connection));
+        shared.queuePairs().await(() -> create(connection));
       }
       case ESTABLISHED -> connection.onConnected(nowNs);
       case REJECTED -> {
         // InfiniBand fills private data up with zeros.
         byte[] data = event.privateData();
         boolean full =
-            data.length > 0 ? data[0] == Messages.FULL : context.fitness().full().length == 0;
+            data.length > 0 ? data[0] == Messages.FULL : shared.fitness().full().length == 0;
         if (full) {
           retry(connection, detail, nowNs);
         } else {
@@ -221,7 +221,7 @@ final class ConnectAttempts {
   void giveUp(FetchConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
-    peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, context.connections().nowNs());
+    peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, shared.connections().nowNs());
     attempt.markBroken(null, detail);
   }
 
@@ -236,8 +236,8 @@ final class ConnectAttempts {
   boolean isOverdue(FetchConnection attempt, long nowNs) {
     long limitNs =
         attempt.state() == RdmaConnection.State.PROVING
-            ? context.settings().connectTimeout().toNanos()
-            : context.settings().attemptTimeout().toNanos();
+            ? shared.settings().connectTimeout().toNanos()
+            : shared.settings().attemptTimeout().toNanos();
     long sinceNs =
         attempt.state() == RdmaConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
     return nowNs - sinceNs > limitNs;

@@ -49,11 +49,11 @@ final class FetchConnection extends MessageConnection {
   private long waitedSinceNs;
 
   FetchConnection(
-      ConnectionResources context, FetchPeers peers, Connection connection, Peer peer, long nowNs) {
-    super(context, connection, State.RESOLVING, nowNs);
+      AgentResources shared, FetchPeers peers, Connection connection, Peer peer, long nowNs) {
+    super(shared, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
-    this.handshake = Handshake.ofInitiator(peer.endpoint(), context.self());
+    this.handshake = Handshake.ofInitiator(peer.endpoint(), shared.self());
     this.progressNs = nowNs;
   }
 
@@ -79,7 +79,7 @@ final class FetchConnection extends MessageConnection {
     exchange = new LocateExchange(this, MemoryShares.READER_RECEIVES);
     reads = new ReadPipeline(this, exchange);
     move(State.CONNECTING);
-    connection.connect(parameters(context.settings().attemptTimeout()));
+    connection.connect(parameters(shared.settings().attemptTimeout()));
   }
 
   @Override
@@ -93,7 +93,7 @@ final class FetchConnection extends MessageConnection {
       move(State.PROVING);
       ConnectionBinding binding =
           ConnectionBinding.of(
-              context.fitness().namesQueuePair() ? queuePair.number() : 0,
+              shared.fitness().namesQueuePair() ? queuePair.number() : 0,
               connection.localAddress(),
               connection.remoteAddress());
       sendSetup(0, handshake.writeRequest(exchange.bytes(0), binding), nowNs);
@@ -110,7 +110,7 @@ final class FetchConnection extends MessageConnection {
       markBroken(FallbackReason.REFUSED, "the reply has no valid proof");
       return;
     }
-    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+    shared.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     postReceive(buffer);
     if (!hasEnded()) {
       sendSetup(1, handshake.writeConfirm(exchange.bytes(1)), nowNs);
@@ -146,7 +146,7 @@ final class FetchConnection extends MessageConnection {
 
   /** Fetches blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
-    assert context.agentThread().holds();
+    assert shared.agentThread().holds();
     exchange.locate(request, from, nowNs);
   }
 
@@ -259,7 +259,7 @@ final class FetchConnection extends MessageConnection {
 
   /** The agent has come late by this time: nobody has waited for the peer meanwhile. */
   void onLate(long lateNs) {
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     long oldestNs = oldestNs(nowNs);
     if (oldestNs - nowNs < 0) {
       // A task may have sent its LOCATE meanwhile.
@@ -320,8 +320,8 @@ final class FetchConnection extends MessageConnection {
     reads.endLate(nowNs);
     exchange.leaveLateToTcp(nowNs);
     // After its first fetch, an executor asks itself for nothing more.
-    boolean isToItself = peer.endpoint().incarnation() == context.self().endpoint().incarnation();
-    long idleNs = isToItself ? 0 : context.settings().idleTimeout().toNanos();
+    boolean isToItself = peer.endpoint().incarnation() == shared.self().endpoint().incarnation();
+    long idleNs = isToItself ? 0 : shared.settings().idleTimeout().toNanos();
     if (nowNs - lastUsedNs > idleNs) {
       endUnused("idle");
     }
@@ -340,7 +340,7 @@ final class FetchConnection extends MessageConnection {
   }
 
   private String overdue(long nowNs) {
-    long timeoutNs = context.settings().requestTimeout().toNanos();
+    long timeoutNs = shared.settings().requestTimeout().toNanos();
     sends.lock();
     try {
       // The device may not have taken all of them before.
@@ -360,7 +360,7 @@ final class FetchConnection extends MessageConnection {
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
     // Without open blocks the peer may have ended, or closed an unused connection.
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     long sinceNs = nowNs;
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {

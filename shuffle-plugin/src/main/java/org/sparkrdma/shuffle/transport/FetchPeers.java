@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * TCP for whose {@link Peer} nothing may wait, or which is incompatible. Confined to the agent.
  */
 final class FetchPeers {
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final Map<Long, Peer> peers = new HashMap<>();
   private final Map<Long, FetchConnection> established;
   private final ConnectAttempts attempts;
@@ -34,15 +34,15 @@ final class FetchPeers {
    * @param established has the connections by incarnation; tasks read it
    */
   FetchPeers(
-      ConnectionResources context,
+      AgentResources shared,
       ConnectionManager manager,
       List<NetworkAddress> addresses,
       Map<Long, FetchConnection> established) {
-    this.context = context;
+    this.shared = shared;
     this.established = established;
-    this.attempts = new ConnectAttempts(context, this, manager, addresses);
-    this.waits = WaitBudget.ofPeers(context.waits());
-    this.firstConnections = WaitBudget.ofFirstConnections(context.waits());
+    this.attempts = new ConnectAttempts(shared, this, manager, addresses);
+    this.waits = WaitBudget.ofPeers(shared.waits());
+    this.firstConnections = WaitBudget.ofFirstConnections(shared.waits());
   }
 
   ConnectAttempts attempts() {
@@ -51,14 +51,14 @@ final class FetchPeers {
 
   /** Fetches the blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
-    assert context.agentThread().holds();
+    assert shared.agentThread().holds();
     Endpoint endpoint = request.endpoint();
     Peer peer =
         peers.computeIfAbsent(
             endpoint.incarnation(), key -> new Peer(endpoint, waits, firstConnections));
     FetchConnection connection = peer.connection();
     boolean usable = connection != null && connection.isUsable();
-    String incompatibility = context.self().endpoint().incompatibility(endpoint).orElse(null);
+    String incompatibility = shared.self().endpoint().incompatibility(endpoint).orElse(null);
     if (incompatibility != null) {
       request.leaveRestToTcp(from, FallbackReason.INCOMPATIBLE, incompatibility);
       return;
@@ -114,7 +114,7 @@ final class FetchPeers {
    */
   void onBroken(FetchConnection connection, FallbackReason reason, String detail, long sinceNs) {
     Peer peer = connection.peer();
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
     if (attempt) {
       attempts.endAttempt(connection);
@@ -146,7 +146,7 @@ final class FetchPeers {
 
   private void countVain(long costNs) {
     vainNs += costNs;
-    context.counters().add(Counter.PEER_WAITS_IN_VAIN, TimeUnit.NANOSECONDS.toMillis(vainNs));
+    shared.counters().add(Counter.PEER_WAITS_IN_VAIN, TimeUnit.NANOSECONDS.toMillis(vainNs));
     vainNs %= TimeUnit.MILLISECONDS.toNanos(1);
   }
 
@@ -162,7 +162,7 @@ final class FetchPeers {
   void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
-    if (peer.onSlowResult(sinceNs, context.counters().tcpWaitNs(), nowNs)) {
+    if (peer.onSlowResult(sinceNs, shared.counters().tcpWaitNs(), nowNs)) {
       connection.setWantsProbe(true);
     }
     if (!quarantined && peer.isQuarantined(nowNs)) {
@@ -176,7 +176,7 @@ final class FetchPeers {
     Peer peer = connection.peer();
     boolean quarantined = peer.isQuarantined(nowNs);
     countVain(peer.inVain(sinceNs, nowNs));
-    context.counters().increment(Counter.PEERS_SUSPECT);
+    shared.counters().increment(Counter.PEERS_SUSPECT);
     attempts.onFault(
         peer,
         FallbackReason.SLOW_PEER,
@@ -197,7 +197,7 @@ final class FetchPeers {
         oldest = oldest == null || one.suspectNs() - oldest.suspectNs() < 0 ? one : oldest;
       }
     }
-    if (oldest != null && heldBytes > context.receiveMemory().shareBytes()) {
+    if (oldest != null && heldBytes > shared.receiveMemory().shareBytes()) {
       oldest.markBroken(FallbackReason.SLOW_PEER, "suspect connections hold half of the memory");
       limitHeldMemory();
     }
@@ -209,7 +209,7 @@ final class FetchPeers {
     if (peer == null) {
       return;
     }
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     boolean quarantined = peer.isQuarantined(nowNs);
     // Before the end of its connection, which would charge a fault like any other.
     peer.onCorruptData(nowNs);
@@ -227,7 +227,7 @@ final class FetchPeers {
   void onDestroyed(FetchConnection connection) {
     attempts.onDestroyed();
     if (connection.isProven()) {
-      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+      shared.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
   }
 
@@ -240,7 +240,7 @@ final class FetchPeers {
     for (Peer peer : peers.values()) {
       if (peer.hasWaiting()) {
         boolean quarantined = peer.isQuarantined(nowNs);
-        countVain(peer.leaveLateToTcp(context.settings().connectTimeout().toNanos(), nowNs));
+        countVain(peer.leaveLateToTcp(shared.settings().connectTimeout().toNanos(), nowNs));
         if (!quarantined && peer.isQuarantined(nowNs)) {
           attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", true);
         }

@@ -13,12 +13,12 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * The answers to the LOCATEs of a reader's connection: checks each against its LOCATE, takes memory
- * for its blocks, and has their READs. Confined to the agent.
+ * for its blocks, and adds their READs to a batch. Confined to the agent.
  */
 final class LocateAnswers {
   private static final long LEASE_MARGIN_MS = 1_000;
 
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final LocateExchange sender;
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
@@ -32,8 +32,8 @@ final class LocateAnswers {
   /**
    * @param timeoutNs of a request
    */
-  LocateAnswers(ConnectionResources context, LocateExchange sender, long timeoutNs) {
-    this.context = context;
+  LocateAnswers(AgentResources shared, LocateExchange sender, long timeoutNs) {
+    this.shared = shared;
     this.sender = sender;
     this.timeoutNs = timeoutNs;
   }
@@ -137,15 +137,15 @@ final class LocateAnswers {
   /** Takes memory for a block of which an extent is located first, or lets it wait, or use TCP. */
   private boolean tryTakeMemory(BlockFetch block, long nowNs) {
     long bytes = located.blockBytes();
-    if (!context.receiveMemory().canFit(bytes)) {
+    if (!shared.receiveMemory().canFit(bytes)) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "block larger than the receive memory");
       return false;
     }
     block.setLength(bytes);
-    FetchedBlock memory = context.receiveMemory().tryTake(block);
+    FetchedBlock memory = shared.receiveMemory().tryTake(block);
     if (memory == null) {
       block.onNoMemory();
-      context.receiveMemory().enqueue(block, nowNs);
+      shared.receiveMemory().enqueue(block, nowNs);
       return false;
     }
     block.setMemory(memory);
@@ -168,18 +168,18 @@ final class LocateAnswers {
 
   /** Whether another block may have memory; a single one always may. */
   boolean mayHold(long bytes) {
-    return heldBytes == 0 || heldBytes + bytes <= context.receiveMemory().shareBytes();
+    return heldBytes == 0 || heldBytes + bytes <= shared.receiveMemory().shareBytes();
   }
 
   /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
   long heldBytes() {
-    return heldBytes == 0 ? 0 : heldBytes + context.shares().chunkBytes();
+    return heldBytes == 0 ? 0 : heldBytes + shared.shares().chunkBytes();
   }
 
   /** Its blocks that wait for memory. */
   List<BlockFetch> waiting() {
     List<BlockFetch> own = new ArrayList<>();
-    for (ReceiveMemory.Waiter waiter : context.receiveMemory().waiters()) {
+    for (ReceiveMemory.Waiter waiter : shared.receiveMemory().waiters()) {
       if (waiter instanceof BlockFetch block && block.isOf(this)) {
         own.add(block);
       }
@@ -189,6 +189,6 @@ final class LocateAnswers {
 
   /** A block waits for memory no longer. */
   void cancel(BlockFetch block) {
-    context.receiveMemory().cancel(block);
+    shared.receiveMemory().cancel(block);
   }
 }

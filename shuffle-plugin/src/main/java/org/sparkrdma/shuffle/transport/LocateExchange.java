@@ -40,7 +40,7 @@ final class LocateExchange {
   private static final long NS_PER_BYTE = 1_000;
 
   private final FetchConnection connection;
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final SendQueue sends;
   private final Message[] messages;
   private final long timeoutNs;
@@ -65,14 +65,14 @@ final class LocateExchange {
    */
   LocateExchange(FetchConnection connection, int firstBuffer) {
     this.connection = connection;
-    this.context = connection.context;
+    this.shared = connection.shared;
     this.sends = connection.sends;
     this.messages = new Message[MESSAGES];
     for (int i = 0; i < MESSAGES; i++) {
       messages[i] = new Message(connection.buffer(firstBuffer + i));
     }
-    this.timeoutNs = context.settings().requestTimeout().toNanos();
-    this.answers = new LocateAnswers(context, this, timeoutNs);
+    this.timeoutNs = shared.settings().requestTimeout().toNanos();
+    this.answers = new LocateAnswers(shared, this, timeoutNs);
   }
 
   // Set-up.
@@ -152,7 +152,7 @@ final class LocateExchange {
     } finally {
       sends.unlock();
     }
-    context.connections().expectCompletion(nowNs);
+    shared.connections().expectCompletion(nowNs);
   }
 
   /** A message for a LOCATE that can be sent now; null without. */
@@ -240,7 +240,7 @@ final class LocateExchange {
    */
   long endAnswer(long nowNs) {
     long askedNs = free(answered);
-    context.connections().onLocated(nowNs - askedNs);
+    shared.connections().onLocated(nowNs - askedNs);
     return askedNs;
   }
 
@@ -271,7 +271,7 @@ final class LocateExchange {
 
   /** A block that waited for memory has it: other blocks wait for what it holds. */
   void wantFirst(BlockFetch block) {
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     block.onWanted(nowNs);
     wanted.addFirst(block);
     locateWanted(nowNs);
@@ -291,7 +291,7 @@ final class LocateExchange {
       }
       if (!isReleasing) {
         isReleasing = true;
-        context.connections().addReleasing(connection);
+        shared.connections().addReleasing(connection);
       }
       leases[leaseCount++] = lease;
     } finally {

@@ -22,8 +22,8 @@ abstract class MessageConnection extends RdmaConnection {
 
   private final WorkRequest receive = new WorkRequest(1);
 
-  MessageConnection(ConnectionResources context, Connection connection, State first, long nowNs) {
-    super(context, connection, first, nowNs);
+  MessageConnection(AgentResources shared, Connection connection, State first, long nowNs) {
+    super(shared, connection, first, nowNs);
   }
 
   @Override
@@ -102,7 +102,7 @@ abstract class MessageConnection extends RdmaConnection {
   }
 
   protected final void onProtocolError(String detail) {
-    context.counters().increment(Counter.PROTOCOL_ERRORS);
+    shared.counters().increment(Counter.PROTOCOL_ERRORS);
     markBroken(FallbackReason.PROTOCOL_ERROR, detail);
   }
 

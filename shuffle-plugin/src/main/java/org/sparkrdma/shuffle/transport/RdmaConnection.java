@@ -55,7 +55,7 @@ abstract class RdmaConnection {
   /** ENOMEM, EAGAIN (of control groups), EMFILE and ENOSPC; see errno(3). */
   private static final Set<Integer> NO_ROOM = Set.of(VerbsException.ENOMEM, 11, 24, 28);
 
-  protected final ConnectionResources context;
+  protected final AgentResources shared;
   protected final Connection connection;
 
   /** Time from which the peer has its time to answer. */
@@ -81,13 +81,13 @@ abstract class RdmaConnection {
 
   private volatile State state;
 
-  RdmaConnection(ConnectionResources context, Connection connection, State first, long nowNs) {
-    this.context = context;
+  RdmaConnection(AgentResources shared, Connection connection, State first, long nowNs) {
+    this.shared = shared;
     this.connection = connection;
     this.state = first;
     this.beganNs = nowNs;
     this.lastUsedNs = nowNs;
-    this.index = context.connections().add(this);
+    this.index = shared.connections().add(this);
     connection.attach(this);
   }
 
@@ -134,11 +134,11 @@ abstract class RdmaConnection {
    */
   protected final void create(
       int sendDepth, int receives, int otherBuffers, Set<AccessFlag> access) {
-    assert context.agentThread().holds();
-    RegisteredChunk[] taken = context.messageBuffers().tryTake(receives + otherBuffers);
+    assert shared.agentThread().holds();
+    RegisteredChunk[] taken = shared.messageBuffers().tryTake(receives + otherBuffers);
     if (taken != null) {
       buffers = taken;
-      rings = context.completions().tryTake(sendDepth, receives);
+      rings = shared.completions().tryTake(sendDepth, receives);
     }
     if (rings == null) {
       onNoRoom("no memory for messages");
@@ -150,7 +150,7 @@ abstract class RdmaConnection {
     move(State.CREATING);
     awaitsTurn = false;
     awaitsQueuePair = true;
-    context.queuePairs().add(() -> createQueuePair(settings));
+    shared.queuePairs().add(() -> createQueuePair(settings));
   }
 
   /** The thread that creates queue pairs. */
@@ -158,19 +158,19 @@ abstract class RdmaConnection {
     try {
       // A connection that has ended meanwhile needs none.
       QueuePair created =
-          hasEnded() ? null : connection.createQueuePair(context.device().domain(), settings);
-      context.commands().execute(() -> onCreated(created, null, settings));
+          hasEnded() ? null : connection.createQueuePair(shared.device().domain(), settings);
+      shared.commands().execute(() -> onCreated(created, null, settings));
     } catch (VerbsException e) {
-      context.commands().execute(() -> onCreated(null, e, settings));
+      shared.commands().execute(() -> onCreated(null, e, settings));
     }
   }
 
   private void onCreated(QueuePair created, VerbsException refusal, QueuePairSettings settings) {
     awaitsQueuePair = false;
-    beganNs = context.connections().nowNs();
-    context.queuePairs().onEnded();
+    beganNs = shared.connections().nowNs();
+    shared.queuePairs().onEnded();
     if (hasEnded()) {
-      context.connections().addBroken(this);
+      shared.connections().addBroken(this);
       return;
     }
     if (refusal != null) {
@@ -217,10 +217,10 @@ abstract class RdmaConnection {
   }
 
   protected final ConnectionParameters parameters(Duration timeout) {
-    PacketSettings packets = context.settings().packets();
+    PacketSettings packets = shared.settings().packets();
     return new ConnectionParameters(
         NO_DATA,
-        context.fitness().readDepth(),
+        shared.fitness().readDepth(),
         packets.ackRetries(),
         RECEIVER_NOT_READY_RETRIES,
         packets.ackTimeout(),
@@ -244,7 +244,7 @@ abstract class RdmaConnection {
 
   /** Ends it soon, for this reason, which is a fault unless it is null; once. */
   final void markBroken(FallbackReason reason, String detail) {
-    assert context.agentThread().holds();
+    assert shared.agentThread().holds();
     if (hasEnded()) {
       return;
     }
@@ -254,7 +254,7 @@ abstract class RdmaConnection {
     }
     onBroken(reason, detail);
     if (!awaitsQueuePair) {
-      context.connections().addBroken(this);
+      shared.connections().addBroken(this);
     }
   }
 
@@ -279,6 +279,6 @@ abstract class RdmaConnection {
     for (RegisteredChunk buffer : buffers) {
       buffer.release();
     }
-    context.connections().remove(this);
+    shared.connections().remove(this);
   }
 }

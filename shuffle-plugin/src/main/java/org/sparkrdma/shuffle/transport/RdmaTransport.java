@@ -26,7 +26,7 @@ import org.sparkrdma.verbs.VerbsException;
 public final class RdmaTransport implements StartedTransport {
   private final TransportBuilder built;
   private final Consumer<String> onLost;
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final AgentCommands commands;
   private final FetchPeers peers;
 
@@ -54,7 +54,7 @@ public final class RdmaTransport implements StartedTransport {
   RdmaTransport(TransportBuilder built, Consumer<String> onLost) {
     this.built = built;
     this.onLost = onLost;
-    this.context = built.context;
+    this.shared = built.shared;
     this.commands = built.commands;
     this.peers = built.peers;
     this.established = built.established;
@@ -62,7 +62,7 @@ public final class RdmaTransport implements StartedTransport {
 
   @Override
   public Endpoint endpoint() {
-    return context.self().endpoint();
+    return shared.self().endpoint();
   }
 
   @Override
@@ -73,9 +73,9 @@ public final class RdmaTransport implements StartedTransport {
       int asked =
           connection == null
               ? 0
-              : connection.tryLocate(request, context.device().nanoClock().getAsLong());
+              : connection.tryLocate(request, shared.device().nanoClock().getAsLong());
       if (asked < request.ranges().size()) {
-        commands.execute(() -> peers.fetch(request, asked, context.connections().nowNs()));
+        commands.execute(() -> peers.fetch(request, asked, shared.connections().nowNs()));
       }
     }
     String reason = unusable;
@@ -87,7 +87,7 @@ public final class RdmaTransport implements StartedTransport {
 
   /** An established connection on which the task may post; null where nothing may wait for it. */
   private FetchConnection connectionForTasks(long incarnation) {
-    FetchConnection of = context.fitness().tasksPost() ? established.get(incarnation) : null;
+    FetchConnection of = shared.fitness().tasksPost() ? established.get(incarnation) : null;
     return of == null || of.limitNs() == 0 || of.wantsProbe() ? null : of;
   }
 
@@ -148,7 +148,7 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   /** Used by tests. */
-  ConnectionResources context() {
-    return context;
+  AgentResources shared() {
+    return shared;
   }
 }

@@ -17,7 +17,7 @@ final class ReadPipeline {
   private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
 
   private final FetchConnection connection;
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final SendQueue sends;
   private final LocateExchange exchange;
   private final List<ReadBatch> batches = new ArrayList<>();
@@ -48,7 +48,7 @@ final class ReadPipeline {
 
   ReadPipeline(FetchConnection connection, LocateExchange exchange) {
     this.connection = connection;
-    this.context = connection.context;
+    this.shared = connection.shared;
     this.sends = connection.sends;
     this.exchange = exchange;
   }
@@ -89,7 +89,7 @@ final class ReadPipeline {
       waitsForTurn = false;
       return true;
     }
-    long nowNs = context.connections().nowNs();
+    long nowNs = shared.connections().nowNs();
     int posted = 0;
     boolean hasRoom = true;
     sends.lock();
@@ -99,7 +99,7 @@ final class ReadPipeline {
         int read = batch.nextRead();
         if (!sends.canGather()) {
           break;
-        } else if (context.inFlight().tryTake(batch.lengthBytes(read), first && posted == 0)) {
+        } else if (shared.inFlight().tryTake(batch.lengthBytes(read), first && posted == 0)) {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
           inFlightBytes += batch.lengthBytes(read);
@@ -118,11 +118,11 @@ final class ReadPipeline {
     }
     waitsForTurn = !hasRoom;
     if (waitsForTurn && !first) {
-      context.inFlight().await(this);
+      shared.inFlight().await(this);
     }
     if (posted > 0) {
-      context.counters().add(Counter.RDMA_READS_POSTED, posted);
-      context.connections().expectCompletion(nowNs);
+      shared.counters().add(Counter.RDMA_READS_POSTED, posted);
+      shared.connections().expectCompletion(nowNs);
     }
     return hasRoom;
   }
@@ -137,7 +137,7 @@ final class ReadPipeline {
       giveBack(bytes);
     }
     if (batch.readsDone() == 1) {
-      context.counters().readLatency().record(nowNs - batch.postedNs());
+      shared.counters().readLatency().record(nowNs - batch.postedNs());
     }
     passOn(batch, nowNs);
     if (!unposted.isEmpty() && !waitsForTurn) {
@@ -147,7 +147,7 @@ final class ReadPipeline {
 
   private void giveBack(long bytes) {
     inFlightBytes -= bytes;
-    context.inFlight().giveBack(bytes);
+    shared.inFlight().giveBack(bytes);
   }
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
@@ -160,7 +160,7 @@ final class ReadPipeline {
     BlockFetch block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
-        context.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());
+        shared.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());
         block.freeMemory();
       } else if (block.isLocated()) {
         block.deliver();
@@ -210,7 +210,7 @@ final class ReadPipeline {
    * no longer as in flight.
    */
   void hedge(FallbackReason reason, String detail, long nowNs) {
-    context.inFlight().remove(this);
+    shared.inFlight().remove(this);
     waitsForTurn = false;
     unposted.clear();
     if (inFlightBytes > 0) {
@@ -240,7 +240,7 @@ final class ReadPipeline {
 
   /** The queue pair is destroyed. */
   void onDestroyed() {
-    context.inFlight().remove(this);
+    shared.inFlight().remove(this);
     giveBack(inFlightBytes);
     batches.forEach(ReadBatch::freeMemory);
     batches.clear();

@@ -6,9 +6,9 @@ import java.util.ArrayDeque;
 /**
  * Limits the bytes of READs that this executor has posted, over all connections, to a maximum: many
  * servers that send to one reader at once would overflow the buffers of a switch (incast).
- * Connections that find no room wait in order, for one READ each: a slow peer's others take no room
- * from those of the others. A suspect one counts no longer, so that a peer that hangs does not stop
- * the others. Confined to the agent.
+ * Connections that find no room wait in order, for one READ each, so that a slow peer delays others
+ * by one READ at most. A suspect one counts no longer, so that a peer that hangs does not stop the
+ * others. Confined to the agent.
  */
 final class ReadsInFlight {
   private final long maxBytes;

@@ -8,9 +8,10 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.Connection;
 
 /**
- * The send queue of a queue pair. Its lock guards posting, retiring, breaking and destroying, and
- * what {@link LocateExchange} says, so that a task may post while the agent polls. {@link #retire},
- * {@link #markBroken} and {@link #destroy} take it; the others need it, but {@link #retiredUse}.
+ * The send queue of a queue pair; {@code MemoryShares} has its length. Its lock guards posting,
+ * retiring, breaking and destroying, and what {@link LocateExchange} says, so that a task may post
+ * while the agent polls. {@link #retire}, {@link #markBroken} and {@link #destroy} take it; the
+ * others need it, but {@link #retiredUse}.
  *
  * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion
  * of number n retires all up to n. The last READ of a post is signalled, one in each quarter of the

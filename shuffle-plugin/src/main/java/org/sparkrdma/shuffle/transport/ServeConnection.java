@@ -68,17 +68,17 @@ final class ServeConnection extends MessageConnection {
    * @param number unique in this transport
    */
   ServeConnection(
-      ConnectionResources context,
+      AgentResources shared,
       ServePeers peers,
       BlockServer server,
       Connection connection,
       long number,
       long nowNs) {
-    super(context, connection, State.CREATING, nowNs);
+    super(shared, connection, State.CREATING, nowNs);
     this.peers = peers;
     this.server = server;
     this.number = number;
-    this.handshake = Handshake.ofResponder(context.self());
+    this.handshake = Handshake.ofResponder(shared.self());
   }
 
   /** Number of this connection at the server, which owns its leases. */
@@ -92,13 +92,13 @@ final class ServeConnection extends MessageConnection {
 
   /** Begins to accept the connection. */
   void create() {
-    create(SEND_DEPTH, RECEIVES, 0, context.fitness().limitsAccess() ? Set.of() : REMOTE_ACCESS);
+    create(SEND_DEPTH, RECEIVES, 0, shared.fitness().limitsAccess() ? Set.of() : REMOTE_ACCESS);
   }
 
   @Override
   protected void onQueuePair() throws VerbsException {
     move(State.PROVING);
-    connection.accept(parameters(context.settings().connectTimeout()));
+    connection.accept(parameters(shared.settings().connectTimeout()));
   }
 
   @Override
@@ -108,7 +108,7 @@ final class ServeConnection extends MessageConnection {
 
   /** Rejects the connection: the peer tries again soon. */
   void reject() {
-    connection.reject(context.fitness().full());
+    connection.reject(shared.fitness().full());
     markBroken(FallbackReason.PEER_BUSY, "no memory for messages");
   }
 
@@ -136,12 +136,12 @@ final class ServeConnection extends MessageConnection {
   private void onRequest(int buffer, ByteBuffer message, long nowNs) {
     ConnectionBinding binding =
         ConnectionBinding.of(
-            context.fitness().namesQueuePair() ? connection.requestQueuePairNumber() : 0,
+            shared.fitness().namesQueuePair() ? connection.requestQueuePairNumber() : 0,
             connection.remoteAddress(),
             connection.localAddress());
     Refusal refusal = handshake.takeRequest(message, binding);
     postReceive(buffer);
-    RegisteredChunk[] taken = context.messageBuffers().tryTake(1);
+    RegisteredChunk[] taken = shared.messageBuffers().tryTake(1);
     if (taken == null) {
       markBroken(FallbackReason.POOL_EMPTY, "no memory for messages");
       return;
@@ -158,12 +158,12 @@ final class ServeConnection extends MessageConnection {
 
   private void onConfirm(int buffer, ByteBuffer message, long nowNs) throws VerbsException {
     handshake.takeConfirm(message);
-    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+    shared.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     postReceive(buffer);
     if (hasEnded()) {
       return;
     }
-    if (context.fitness().limitsAccess()) {
+    if (shared.fitness().limitsAccess()) {
       queuePair.setRemoteAccess(REMOTE_ACCESS);
     }
     move(State.ESTABLISHED);
@@ -175,7 +175,7 @@ final class ServeConnection extends MessageConnection {
     while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
       RegisteredChunk answer = takeAnswerBuffer();
       if (answer == null) {
-        context.connections().addShortOfBuffers(this);
+        shared.connections().addShortOfBuffers(this);
         return;
       }
       Call next = deferred.poll();
@@ -204,7 +204,7 @@ final class ServeConnection extends MessageConnection {
   }
 
   private RegisteredChunk takeAnswerBuffer() {
-    RegisteredChunk answer = context.messageBuffers().tryTakeForAnswer();
+    RegisteredChunk answer = shared.messageBuffers().tryTakeForAnswer();
     if (answer != null) {
       answers.add(answer);
     }
@@ -244,8 +244,8 @@ final class ServeConnection extends MessageConnection {
 
   private void releaseAnswer(RegisteredChunk answer) {
     answers.remove(answer);
-    context.messageBuffers().releaseAnswer(answer);
-    context.connections().onAnswerBufferFree();
+    shared.messageBuffers().releaseAnswer(answer);
+    shared.connections().onAnswerBufferFree();
   }
 
   private void releaseSetup() {
@@ -283,7 +283,7 @@ final class ServeConnection extends MessageConnection {
       }
       openCalls--;
       deferred.addFirst(this);
-      takeDeferred(context.connections().nowNs());
+      takeDeferred(shared.connections().nowNs());
     }
 
     @Override
@@ -293,9 +293,9 @@ final class ServeConnection extends MessageConnection {
       }
       openCalls--;
       leases += Located.hasLease(answer()) ? 1 : 0;
-      lastUsedNs = context.connections().nowNs();
+      lastUsedNs = shared.connections().nowNs();
       postReceive(buffer);
-      send(answerChunk, lengthBytes, context.connections().nowNs());
+      send(answerChunk, lengthBytes, shared.connections().nowNs());
     }
 
     @Override
@@ -322,7 +322,7 @@ final class ServeConnection extends MessageConnection {
   @Override
   void onTick(long nowNs) {
     if (!isUsable()) {
-      if (!isHeldUpHere() && nowNs - beganNs > context.settings().connectTimeout().toNanos()) {
+      if (!isHeldUpHere() && nowNs - beganNs > shared.settings().connectTimeout().toNanos()) {
         markBroken(FallbackReason.CONNECT_FAILED, "not confirmed in time");
       }
       return;
@@ -330,12 +330,12 @@ final class ServeConnection extends MessageConnection {
     boolean stalled;
     sends.lock();
     try {
-      stalled = sends.isStalled(nowNs, context.settings().requestTimeout().toNanos());
+      stalled = sends.isStalled(nowNs, shared.settings().requestTimeout().toNanos());
       sends.post();
     } finally {
       sends.unlock();
     }
-    long idleNs = 2 * context.settings().idleTimeout().toNanos();
+    long idleNs = 2 * shared.settings().idleTimeout().toNanos();
     if (server.hasExpiredLease(number)) {
       markBroken(FallbackReason.TIMEOUT, "lease expired");
     } else if (nowNs - lastUsedNs > FROZEN_NS
@@ -359,9 +359,9 @@ final class ServeConnection extends MessageConnection {
   protected void onDestroyed() {
     server.onConnectionGone(number);
     releaseSetup();
-    answers.forEach(context.messageBuffers()::releaseAnswer);
+    answers.forEach(shared.messageBuffers()::releaseAnswer);
     answers.clear();
-    context.connections().onAnswerBufferFree();
+    shared.connections().onAnswerBufferFree();
     peers.onDestroyed(this);
   }
 }

@@ -29,45 +29,45 @@ final class ServePeers {
   /** The next LOCATE of a reader that is busy follows sooner. */
   private static final long MIN_IDLE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final BlockServer server;
   private final LogLimit logLimit;
   private final int maxUnproven;
   private final Map<Long, ServeConnection> serving = new HashMap<>();
   private long serveNumbers;
 
-  ServePeers(ConnectionResources context, BlockServer server) {
-    this.context = context;
+  ServePeers(AgentResources shared, BlockServer server) {
+    this.shared = shared;
     this.server = server;
-    this.logLimit = new LogLimit(context.device().nanoClock());
-    this.maxUnproven = Math.max(MIN_UNPROVEN, context.settings().maxConnections() / 4);
+    this.logLimit = new LogLimit(shared.device().nanoClock());
+    this.maxUnproven = Math.max(MIN_UNPROVEN, shared.settings().maxConnections() / 4);
   }
 
   /** A reader requests a connection. */
   void onRequest(Connection connection) {
-    if (context.queuePairs().waiting() >= MAX_WAITING) {
+    if (shared.queuePairs().waiting() >= MAX_WAITING) {
       refuse(connection);
     } else {
-      long sinceNs = context.connections().nowNs();
-      context.queuePairs().await(() -> accept(connection, sinceNs));
+      long sinceNs = shared.connections().nowNs();
+      shared.queuePairs().await(() -> accept(connection, sinceNs));
     }
   }
 
   private void refuse(Connection connection) {
-    context.counters().increment(Counter.CONNECTIONS_REFUSED);
-    connection.reject(context.fitness().full());
+    shared.counters().increment(Counter.CONNECTIONS_REFUSED);
+    connection.reject(shared.fitness().full());
     connection.close();
   }
 
   private void accept(Connection connection, long sinceNs) {
-    long nowNs = context.connections().nowNs();
-    if (nowNs - sinceNs > context.settings().attemptTimeout().toNanos()) {
+    long nowNs = shared.connections().nowNs();
+    if (nowNs - sinceNs > shared.settings().attemptTimeout().toNanos()) {
       // Its reader has given up; others wait.
       refuse(connection);
       return;
     }
     long unproven = serving.values().stream().filter(other -> !other.isProven()).count();
-    boolean full = serving.size() >= context.settings().maxConnections() || unproven >= maxUnproven;
+    boolean full = serving.size() >= shared.settings().maxConnections() || unproven >= maxUnproven;
     if (full) {
       if (unproven < maxUnproven) {
         endIdlest(nowNs);
@@ -76,14 +76,14 @@ final class ServePeers {
       return;
     }
     ServeConnection accepted =
-        new ServeConnection(context, this, server, connection, ++serveNumbers, nowNs);
+        new ServeConnection(shared, this, server, connection, ++serveNumbers, nowNs);
     serving.put(accepted.number(), accepted);
     accepted.create();
   }
 
   /** There is no room for a connection after all. */
   void reject(ServeConnection connection) {
-    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    shared.counters().increment(Counter.CONNECTIONS_REFUSED);
     connection.reject();
   }
 
@@ -102,7 +102,7 @@ final class ServePeers {
 
   /** A REQUEST was refused. */
   void onRefusedRequest(InetSocketAddress from, Refusal refusal) {
-    context.counters().increment(Counter.CONNECTIONS_REFUSED);
+    shared.counters().increment(Counter.CONNECTIONS_REFUSED);
     logLimit
         .next(refusal)
         .ifPresent(
@@ -126,7 +126,7 @@ final class ServePeers {
   void onDestroyed(ServeConnection connection) {
     serving.remove(connection.number());
     if (connection.isProven()) {
-      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+      shared.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
   }
 }

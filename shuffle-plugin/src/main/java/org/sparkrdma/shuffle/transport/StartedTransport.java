@@ -9,7 +9,7 @@ public interface StartedTransport extends BlockTransport, AutoCloseable {
   /** This executor's listener addresses and the token that proves membership of the application. */
   Endpoint endpoint();
 
-  /** Deregisters the files of a shuffle that Spark unregistered soon; does not block. */
+  /** Soon deregisters the files of a shuffle that Spark has unregistered; does not block. */
   void unregisterShuffle(int shuffleId);
 
   /** Called each second by one thread: looks for what makes the transport lost, and reports it. */

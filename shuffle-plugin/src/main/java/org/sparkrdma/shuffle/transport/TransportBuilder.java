@@ -54,7 +54,7 @@ final class TransportBuilder {
   final AgentCommands commands;
   final QueuePairThread queuePairs;
   final BlockServer server;
-  final ConnectionResources context;
+  final AgentResources shared;
   final FetchPeers peers;
   final Agent agent;
   final TransportWatchdog watchdog;
@@ -157,8 +157,8 @@ final class TransportBuilder {
             new ServerParameters(
                 serveSettings, env.outputs(), on, env.counters(), commands::execute));
     made.push(this::endServer);
-    context =
-        new ConnectionResources(
+    shared =
+        new AgentResources(
             settings,
             fitness,
             shares,
@@ -174,13 +174,13 @@ final class TransportBuilder {
             waits,
             env.counters(),
             new Connections(new OwnerThread()));
-    peers = new FetchPeers(context, manager, env.addresses(), established);
-    ServePeers servePeers = new ServePeers(context, server);
+    peers = new FetchPeers(shared, manager, env.addresses(), established);
+    ServePeers servePeers = new ServePeers(shared, server);
     server.start();
-    agent = new Agent(context, commands, manager, peers, servePeers, server, this::lose);
+    agent = new Agent(shared, commands, manager, peers, servePeers, server, this::lose);
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
-    watchdog = new TransportWatchdog(context, agent, agentThread);
+    watchdog = new TransportWatchdog(shared, agent, agentThread);
     transport = new RdmaTransport(this, env.onLost());
   }
 
@@ -243,7 +243,7 @@ final class TransportBuilder {
     }
     endQueuePairs(limit);
     transport.leaveOpenToTcp(STOPS);
-    context.connections().destroyAll();
+    shared.connections().destroyAll();
     commands.run();
   }
 

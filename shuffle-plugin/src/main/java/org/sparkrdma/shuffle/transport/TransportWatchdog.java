@@ -23,19 +23,18 @@ final class TransportWatchdog {
   /** An address may be missing for a moment, as while its interface is configured again. */
   private static final int MISSED_CHECKS = 2;
 
-  private final ConnectionResources context;
+  private final AgentResources shared;
   private final Turns agent;
   private final Turns queuePairs;
   private final long checksForHang;
   private int missedChecks;
 
-  TransportWatchdog(ConnectionResources context, Agent agent, Thread agentThread) {
-    this.context = context;
+  TransportWatchdog(AgentResources shared, Agent agent, Thread agentThread) {
+    this.shared = shared;
     this.agent = new Turns(agentThread, agent::turns);
-    this.queuePairs = new Turns(context.queuePairs().thread(), context.queuePairs()::turns);
+    this.queuePairs = new Turns(shared.queuePairs().thread(), shared.queuePairs()::turns);
     this.checksForHang =
-        Math.max(
-            MIN_CHECKS_FOR_HANG, context.settings().requestTimeout().dividedBy(CHECK_INTERVAL));
+        Math.max(MIN_CHECKS_FOR_HANG, shared.settings().requestTimeout().dividedBy(CHECK_INTERVAL));
   }
 
   /** Returns the reason why RDMA is lost; null while it is not, and after it was returned. */
@@ -47,10 +46,10 @@ final class TransportWatchdog {
       return "the device hangs while it creates a queue pair";
     }
     boolean present =
-        context.self().endpoint().addresses().stream().allMatch(TransportWatchdog::isOfThisHost);
+        shared.self().endpoint().addresses().stream().allMatch(TransportWatchdog::isOfThisHost);
     missedChecks = present ? 0 : missedChecks + 1;
     return missedChecks == MISSED_CHECKS
-        ? "an address of the listeners was removed: device=" + context.fitness().device().name()
+        ? "an address of the listeners was removed: device=" + shared.fitness().device().name()
         : null;
   }
 

@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.spark.ui.UiSupport;
 /**
  * Collects the figures of a running application on the driver: the metrics {@code
  * rdma.application}, one summary line at the end, and where this Spark has pages also the tab and
- * the events for the History Server. Created by the driver's shuffle manager; lives as long as the
+ * the events for the History Server. Created by {@code DriverSide}; lives as long as the
  * SparkContext. Safe for any thread.
  */
 public final class ApplicationMonitor {

@@ -325,7 +325,7 @@ final class TestExecutor implements AutoCloseable {
     transport
         .built()
         .commands
-        .execute(() -> result.complete(transport.context().connections().count()));
+        .execute(() -> result.complete(transport.shared().connections().count()));
     return result.get();
   }
 

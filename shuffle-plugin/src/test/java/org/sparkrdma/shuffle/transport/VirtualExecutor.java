@@ -382,7 +382,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Connections of both directions, in any state. */
   int connections() {
-    return transport.context().connections().count();
+    return transport.shared().connections().count();
   }
 
   /** Connection requests that it has sent. */

@@ -4,7 +4,7 @@
  * accessible to its user only and removed with the process or by the next one; the table of its
  * regions and queue pairs; links to the map-output files that are registered; mappings of memory.
  *
- * <p>The peer has the other half of each class, and may be another version, or hostile: owners,
- * modes, sizes and magic numbers are checked before anything is used.
+ * <p>The peer runs the same classes on the other side, and may be another version, or hostile:
+ * owners, modes, sizes and magic numbers are checked before anything is used.
  */
 package org.sparkrdma.verbs.soft.shared;

@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.thread.OwnerThread;
  * @param self this executor
  * @param waits of all that this executor's tasks wait for
  */
-record ConnectionResources(
+record AgentResources(
     TransportSettings settings,
     DeviceFitness fitness,
     MemoryShares shares,
