@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.chart;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +26,8 @@ import picocli.CommandLine.Parameters;
 /** The command behind {@code ./bench chart}: draws one picture for each metric of the reports. */
 @Command(name = "bench", customSynopsis = "./bench chart --help")
 public final class ChartCommand extends LaunchOptions implements Callable<Integer> {
+  private static final String TIME = "time";
+
   @Parameters(arity = "1..*", paramLabel = "REPORT")
   private List<Path> files;
 
@@ -38,6 +42,13 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
     Map<String, List<RatioChart.Bar>> bars = new LinkedHashMap<>();
     Map<String, Set<String>> reports = new LinkedHashMap<>();
     boolean oneMachine = true;
+    boolean time = metrics.remove(TIME);
+    if (time) {
+      drawTime();
+      if (metrics.isEmpty()) {
+        return 0;
+      }
+    }
     for (Path file : files) {
       MeasuredRatio.read(file)
           .forEach(
@@ -54,7 +65,6 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
     if (metrics.isEmpty()) {
       metrics.addAll(bars.keySet());
     }
-    Files.createDirectories(directory);
     for (String metric : metrics) {
       if (!bars.containsKey(metric)) {
         throw new MisuseException(
@@ -63,10 +73,32 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
       }
       RatioChart chart =
           new RatioChart(List.copyOf(reports.get(metric)), oneMachine, bars.get(metric));
-      Path picture = directory.resolve(metric.toLowerCase(Locale.ROOT).replace(' ', '-') + ".svg");
-      Files.writeString(picture, chart.svg());
-      System.out.printf("![%s](%s)%n", chart.description(), picture);
+      write(metric, chart.svg(), chart.description());
     }
     return 0;
+  }
+
+  private void write(String metric, String svg, String description) throws IOException {
+    Path picture = directory.resolve(metric.toLowerCase(Locale.ROOT).replace(' ', '-') + ".svg");
+    Files.createDirectories(directory);
+    Files.writeString(picture, svg);
+    System.out.printf("![%s](%s)%n", description, picture);
+  }
+
+  /** The last report has what a transfer costs, the others are of jobs. */
+  private void drawTime() throws IOException, XMLStreamException {
+    ObjectMapper json = new ObjectMapper();
+    JsonNode transfers = json.readTree(files.get(files.size() - 1).toFile());
+    List<TimeChart.Bar> bars = new ArrayList<>();
+    for (Path file : files.subList(0, files.size() - 1)) {
+      bars.addAll(TimeChart.of(json.readTree(file.toFile()), transfers));
+    }
+    if (bars.isEmpty() || transfers.at("/cases/0/figures/rdmaServerSecondsPerGb").isMissingNode()) {
+      throw new MisuseException(
+          "--metrics time needs reports of jobs, and after them one of ./bench transfer");
+    }
+    List<String> names = files.stream().map(file -> file.getFileName().toString()).toList();
+    TimeChart chart = new TimeChart(names, bars);
+    write(TIME, chart.svg(), chart.description());
   }
 }

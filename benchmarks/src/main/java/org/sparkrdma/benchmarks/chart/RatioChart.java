@@ -56,10 +56,10 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
       """
 
       text, .ink { fill: #24292f; stroke: none } line { stroke: #24292f }
-      .grid { stroke: #d0d7de } .plug-in { fill: #0969da; stroke: #0969da }
+      .grid { stroke: #d0d7de } .work { fill: #afb8c1 } .transfer { fill: #0969da } .plug-in { fill: #0969da; stroke: #0969da }
       @media (prefers-color-scheme: dark) {
         text, .ink { fill: #e6edf3 } line { stroke: #e6edf3 }
-        .grid { stroke: #3d444d } .plug-in { fill: #58a6ff; stroke: #58a6ff }
+        .grid { stroke: #3d444d } .work { fill: #57606a } .transfer { fill: #58a6ff } .plug-in { fill: #58a6ff; stroke: #58a6ff }
       }
       """;
 
@@ -91,17 +91,22 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
 
     /** What the row shows, in words that need no manual. */
     private String label() {
-      String shuffle = SHUFFLES.getOrDefault(name(), name());
-      Matcher shape = SHAPE.matcher(ratio.shape());
-      if (!shape.matches()) {
-        return ratio.shape() + ": " + shuffle;
-      }
-      String job = JOBS.getOrDefault(shape.group(1), shape.group(1));
-      String blocks = shape.group(2).replaceFirst(".*x", "");
-      return "%s%s%s: %s"
-          .formatted(
-              job, job.equals("groupby") ? ", blocks of " + blocks : "", shape.group(3), shuffle);
+      return RatioChart.label(ratio.shape(), name());
     }
+  }
+
+  /** The row of a job, or of blocks of a length, with one shuffle. */
+  static String label(String jobAndShape, String mode) {
+    String shuffle = SHUFFLES.getOrDefault(mode, mode);
+    Matcher shape = SHAPE.matcher(jobAndShape);
+    if (!shape.matches()) {
+      return jobAndShape + ": " + shuffle;
+    }
+    String job = JOBS.getOrDefault(shape.group(1), shape.group(1));
+    String blocks = shape.group(2).replaceFirst(".*x", "");
+    return "%s%s%s: %s"
+        .formatted(
+            job, job.equals("groupby") ? ", blocks of " + blocks : "", shape.group(3), shuffle);
   }
 
   private String title() {
@@ -133,27 +138,57 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
   /** The picture as SVG. */
   String svg() throws XMLStreamException {
     StringWriter text = new StringWriter();
-    XMLStreamWriter out = XMLOutputFactory.newDefaultFactory().createXMLStreamWriter(text);
-    int height = TOP + ROW * bars.size() + BOTTOM;
-    out.writeStartElement("svg");
-    out.writeDefaultNamespace("http://www.w3.org/2000/svg");
-    out.writeAttribute("viewBox", "0 0 %d %d".formatted(WIDTH, height));
-    attributes(out, "role=img font-family=sans-serif font-size=13");
-    element(out, "title", title(), "");
-    element(out, "desc", description() + ". " + REPORTS + String.join(", ", reports) + ".", "");
-    element(out, "style", STYLE, "");
-    element(out, "text", title(), "x=16 y=24 font-size=16 font-weight=bold");
-    element(out, "text", (oneMachine ? ONE_MACHINE : "") + LEGEND, "x=16 y=44");
+    String legend = (oneMachine ? ONE_MACHINE : "") + LEGEND;
+    XMLStreamWriter out = begin(text, bars.size(), title(), description(), reports, legend);
     double low = bars.stream().mapToDouble(bar -> bar.value().lower()).min().orElse(LOW);
     double high = bars.stream().mapToDouble(bar -> bar.value().upper()).max().orElse(HIGH);
     Axis axis = Axis.of(Math.min(LOW, low), Math.max(HIGH, high));
-    drawAxis(out, axis, height - BOTTOM);
+    drawAxis(out, axis, TOP + ROW * bars.size());
     for (int i = 0; i < bars.size(); i++) {
-      draw(out, bars.get(i), axis, TOP + ROW * i + ROW / 2);
+      draw(out, bars.get(i), axis, y(i));
     }
     out.writeEndElement();
     out.close();
     return text + "\n";
+  }
+
+  /** Begins a picture with this number of rows; its element is open. */
+  static XMLStreamWriter begin(
+      StringWriter text,
+      int rows,
+      String title,
+      String description,
+      List<String> reports,
+      String legend)
+      throws XMLStreamException {
+    XMLStreamWriter out = XMLOutputFactory.newDefaultFactory().createXMLStreamWriter(text);
+    out.writeStartElement("svg");
+    out.writeDefaultNamespace("http://www.w3.org/2000/svg");
+    out.writeAttribute("viewBox", "0 0 %d %d".formatted(WIDTH, TOP + ROW * rows + BOTTOM));
+    attributes(out, "role=img font-family=sans-serif font-size=13");
+    element(out, "title", title, "");
+    element(out, "desc", description + ". " + REPORTS + String.join(", ", reports) + ".", "");
+    element(out, "style", STYLE, "");
+    element(out, "text", title, "x=16 y=24 font-size=16 font-weight=bold");
+    element(out, "text", legend, "x=16 y=44");
+    return out;
+  }
+
+  /** The middle of a row. */
+  static int y(int row) {
+    return TOP + ROW * row + ROW / 2;
+  }
+
+  /** Writes what a row shows, left of its plot. */
+  static void rowLabel(XMLStreamWriter out, String label, int plotX, int y)
+      throws XMLStreamException {
+    String place = format("x=%d y=%d text-anchor=end", plotX - GAP, y + TEXT_BELOW);
+    element(out, "text", label, place);
+  }
+
+  /** Writes the numbers of a row, right of what it draws. */
+  static void rowText(XMLStreamWriter out, String text, double x, int y) throws XMLStreamException {
+    element(out, "text", text, format("x=%.0f y=%d", x + GAP, y + TEXT_BELOW));
   }
 
   /** Values from left to right, both ends multiples of the step. */
@@ -188,15 +223,14 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
 
   private static void draw(XMLStreamWriter out, Bar bar, Axis axis, int y)
       throws XMLStreamException {
-    int textY = y + TEXT_BELOW;
-    element(out, "text", bar.label(), format("x=%d y=%d text-anchor=end", PLOT_X - GAP, textY));
+    rowLabel(out, bar.label(), PLOT_X, y);
     String color = bar.name().equals("rdma") ? "class=plug-in" : "class=ink";
     double lower = axis.x(bar.value().lower());
     double upper = axis.x(bar.value().upper());
     line(out, lower, y, upper, y, bar.name().equals("rdma") ? color + " stroke-width=2" : "");
     String place = format("cx=%.1f cy=%d r=%d", axis.x(bar.value().median()), y, TEXT_BELOW);
     element(out, "circle", "", place + " " + color);
-    element(out, "text", bar.text(), format("x=%d y=%d", PLOT_X + PLOT_WIDTH + GAP, textY));
+    rowText(out, bar.text(), PLOT_X + PLOT_WIDTH, y);
   }
 
   private static void line(
@@ -206,11 +240,11 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
     element(out, "line", "", (ends + " " + more).strip());
   }
 
-  private static String format(String pattern, Object... values) {
+  static String format(String pattern, Object... values) {
     return String.format(Locale.ROOT, pattern, values);
   }
 
-  private static void element(XMLStreamWriter out, String name, String text, String attributes)
+  static void element(XMLStreamWriter out, String name, String text, String attributes)
       throws XMLStreamException {
     out.writeCharacters("\n");
     out.writeStartElement(name);

@@ -83,6 +83,24 @@ class ChartCommandTest {
         .startsWith("not a readable report");
   }
 
+  @Test
+  void shouldDrawWhereTheTimeOfAJobGoes() throws Exception {
+    Path transfer = directory.resolve("transfer-1234567.json");
+    String costs =
+        """
+        {"cases":[{"blockBytes":4096,"figures":{
+         "nettyServerSecondsPerGb":{"median":6},"nettyClientSecondsPerGb":{"median":4},
+         "rdmaServerSecondsPerGb":{"median":99},"rdmaClientSecondsPerGb":{"median":101}}}]}""";
+    Files.writeString(transfer, costs);
+    Path out = directory.resolve("time");
+    String[] options = {"--metrics", "time", "--out", out + "", report + "", transfer + ""};
+    assertThat(Launcher.commandLine(ChartCommand.class).execute(arguments(options))).isZero();
+    assertThat(out).isDirectoryNotContaining("glob:**/wall.svg");
+    assertThat(Files.readString(out.resolve("time.svg")))
+        .contains("the plug-in 59.8 | 3.8 | 18.2. Drawn from groupby-1234567.json, transfer");
+    assertThat(refusal("--metrics", "time", report + "")).contains("needs reports of jobs");
+  }
+
   private static String refusal(String... options) {
     return Refusal.of(ChartCommand.class, arguments(options));
   }
