@@ -99,7 +99,9 @@ final class ReadPipeline {
         int read = batch.nextRead();
         if (!sends.canGather()) {
           break;
-        } else if (shared.inFlight().tryTake(batch.lengthBytes(read), first && posted == 0)) {
+        } else if (shared
+            .inFlight()
+            .tryTake(batch.lengthBytes(read), inFlightBytes, first && posted == 0)) {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
           inFlightBytes += batch.lengthBytes(read);
@@ -143,6 +145,11 @@ final class ReadPipeline {
     if (!unposted.isEmpty() && !waitsForTurn) {
       postReads(false);
     }
+  }
+
+  /** Bytes of its READs that count as in flight. */
+  long inFlightBytes() {
+    return inFlightBytes;
   }
 
   private void giveBack(long bytes) {

@@ -5,12 +5,14 @@ import java.util.ArrayDeque;
 
 /**
  * Limits the bytes of READs that this executor has posted, over all connections, to a maximum: many
- * servers that send to one reader at once would overflow the buffers of a switch (incast).
- * Connections that find no room wait in order, for one READ each, so that a slow peer delays others
- * by one READ at most. A suspect one counts no longer, so that a peer that hangs does not stop the
- * others. Confined to the agent.
+ * servers that send to one reader at once would overflow the buffers of a switch (incast). Of the
+ * connections that find no room, that with the fewest bytes is next, for one READ, so that slow
+ * peers keep none from others. A suspect one counts no longer, so that a peer that hangs does not
+ * stop the others. Confined to the agent.
  */
 final class ReadsInFlight {
+  private static final int SHARE = 2;
+
   private final long maxBytes;
   private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
@@ -23,13 +25,16 @@ final class ReadsInFlight {
   }
 
   /**
-   * Takes bytes for a READ of a connection.
+   * Takes bytes for a READ of a connection, which has at most twice as much as it leaves free.
    *
+   * @param ownBytes what it has
    * @param first whether it is the first READ of the connection that waited, and has its turn now
    * @return false when the connection must {@link #await wait}
    */
-  boolean tryTake(int lengthBytes, boolean first) {
-    if (lengthBytes <= maxBytes - postedBytes && (first || waiting.isEmpty())) {
+  boolean tryTake(int lengthBytes, long ownBytes, boolean first) {
+    long freeBytes = maxBytes - postedBytes;
+    boolean mayHave = ownBytes == 0 || ownBytes + lengthBytes <= SHARE * freeBytes;
+    if (lengthBytes <= freeBytes && mayHave && (first || ownBytes == 0 || waiting.isEmpty())) {
       postedBytes += lengthBytes;
       return true;
     }
@@ -49,20 +54,31 @@ final class ReadsInFlight {
   /** Gives turns to the connections that wait, as far as there is room. */
   int serve() {
     int served = 0;
-    for (ReadPipeline next = waiting.poll(); next != null; next = waiting.poll()) {
+    while (!waiting.isEmpty()) {
+      ReadPipeline next = poorest();
       long earlierBytes = postedBytes;
       boolean waits = !next.postReads(true);
       if (waits && postedBytes == earlierBytes) {
         // There is no room for its next READ.
-        waiting.addFirst(next);
         return served;
       }
+      waiting.remove(next);
       if (waits) {
         waiting.add(next);
       }
       served++;
     }
     return served;
+  }
+
+  private ReadPipeline poorest() {
+    ReadPipeline poorest = null;
+    for (ReadPipeline one : waiting) {
+      if (poorest == null || one.inFlightBytes() < poorest.inFlightBytes()) {
+        poorest = one;
+      }
+    }
+    return poorest;
   }
 
   /** A connection ends. */
