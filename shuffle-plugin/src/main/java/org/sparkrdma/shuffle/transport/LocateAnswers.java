@@ -23,7 +23,7 @@ final class LocateAnswers {
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
 
-  /** Whether the last answer has blocks for which the peer had no room or time. */
+  /** Whether the last answer has nothing but blocks for which the peer had no room or time. */
   private boolean noRoom;
 
   /** Memory of its blocks that are not delivered. */
@@ -57,7 +57,7 @@ final class LocateAnswers {
     return batch;
   }
 
-  /** Whether the last answer has blocks for which the peer had no room or time. */
+  /** Whether the peer had no room or time for any block of the last answer. */
   boolean hadNoRoom() {
     return noRoom;
   }
@@ -69,6 +69,7 @@ final class LocateAnswers {
    */
   private void addReads(BlockFetch[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
+    boolean some = false;
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
@@ -79,6 +80,7 @@ final class LocateAnswers {
       current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
+        some = true;
         bytes += located.lengthBytes();
         addReadsOf(asked[next], batch, nowNs);
       } else {
@@ -88,6 +90,7 @@ final class LocateAnswers {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no extent");
     }
+    noRoom &= !some;
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
     boolean full =
         roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
