@@ -115,6 +115,9 @@ class ArchitectureTest {
             // Of the next attempt to connect, whose waits have a budget.
             "Peer.FIRST_RETRY_NS",
             "Peer.MAX_RETRY_NS",
+            // Of one that answers, after waits in vain.
+            "Peer.PAUSED_NS",
+            "Peer.APART_NS",
             "Peer.WELL_NS",
             "ConnectAttempts.YOUNG_NS",
             "ServePeers.MIN_IDLE_NS",

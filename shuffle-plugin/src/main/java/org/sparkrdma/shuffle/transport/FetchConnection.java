@@ -244,6 +244,7 @@ final class FetchConnection extends MessageConnection {
       // All that was begun has ended.
       suspect = false;
       peer.needLongWait(nowNs - waitedSinceNs);
+      peer.onRecovered(nowNs);
       limitNs = peer.limitNs(nowNs);
     }
   }

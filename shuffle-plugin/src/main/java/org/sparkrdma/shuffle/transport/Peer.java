@@ -17,8 +17,13 @@ final class Peer {
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** A peer whose last wait had a result and which had none in vain for so long is well. */
+  /** A peer that answers is well so long after a wait in vain, such as one pause of its JVM. */
+  private static final long PAUSED_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** The same where an earlier wait in vain was less than {@link #APART_NS} before. */
   private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long APART_NS = TimeUnit.SECONDS.toNanos(20);
 
   /** Of as many slow results one is compared with TCP. */
   private static final int PROBE_PART = 16;
@@ -47,6 +52,9 @@ final class Peer {
   private long resultNs;
   private boolean hadVainWait;
   private long vainWaitNs;
+
+  /** The time after its last wait in vain until it is well, if it answers. */
+  private long wellAfterNs;
 
   /** Time of the last fetch. */
   private long wantedNs;
@@ -89,7 +97,7 @@ final class Peer {
 
   private boolean isWell(long nowNs) {
     return hadResult
-        && (!hadVainWait || (resultNs - vainWaitNs > 0 && nowNs - vainWaitNs >= WELL_NS));
+        && (!hadVainWait || (resultNs - vainWaitNs > 0 && nowNs - vainWaitNs >= wellAfterNs));
   }
 
   /** Whether a wait for its answer or its READs is over. */
@@ -104,6 +112,11 @@ final class Peer {
   }
 
   private long inVain(WaitBudget budget, long sinceNs, long nowNs) {
+    if (!hadVainWait || nowNs - vainWaitNs >= APART_NS) {
+      wellAfterNs = PAUSED_NS;
+    } else if (nowNs - vainWaitNs >= PAUSED_NS) {
+      wellAfterNs = WELL_NS;
+    }
     hadVainWait = true;
     vainWaitNs = nowNs;
     return budget.inVain(sinceNs, nowNs);
@@ -135,6 +148,12 @@ final class Peer {
     resultNs = nowNs;
     neededNs = 0;
     waits.onResult(nowNs);
+  }
+
+  /** All that was begun before it made no progress has ended: it has paused, and is well. */
+  void onRecovered(long nowNs) {
+    hadResult = true;
+    resultNs = nowNs;
   }
 
   /** A fault for which nobody has waited: connections that fail at once have an end, too. */

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A reader of many executors, of which some are slow now and then, in virtual time. */
+@Tag("slow")
+@Timeout(120)
+class ManyPeersTest extends VirtualFixture {
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final long SECOND = 1_000 * MS;
+
+  private VirtualExecutor reader;
+  private boolean pausing = true;
+
+  @BeforeEach
+  void start() throws Exception {
+    reader = fabric.start(BLOCK_BYTES);
+  }
+
+  private List<VirtualExecutor> servers(int count, int blockBytes) throws Exception {
+    List<VirtualExecutor> servers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      servers.add(fabric.start(blockBytes));
+    }
+    return servers;
+  }
+
+  /** Each task asks for a block of each in turn. */
+  private List<VirtualTask> tasks(List<VirtualExecutor> servers) {
+    List<VirtualTask> tasks = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      tasks.add(new VirtualTask(fabric, reader, servers, 1, 10 * MS));
+    }
+    return tasks;
+  }
+
+  /** The part of the blocks that came by READ in this time. */
+  private double readIn(List<VirtualTask> tasks, long lengthNs) throws Exception {
+    int read = tasks.stream().mapToInt(VirtualTask::read).sum();
+    int answered = tasks.stream().mapToInt(VirtualTask::answered).sum();
+    fabric.run(lengthNs);
+    read = tasks.stream().mapToInt(VirtualTask::read).sum() - read;
+    answered = tasks.stream().mapToInt(VirtualTask::answered).sum() - answered;
+    return (double) read / answered;
+  }
+
+  private void end(List<VirtualTask> tasks) throws Exception {
+    tasks.forEach(VirtualTask::end);
+    fabric.run(2 * SECOND);
+  }
+
+  /** Executors that collect garbage, each by itself: what all may cost together is spent. */
+  @ParameterizedTest
+  @CsvSource({"20,300,30000,0.95", "10,500,60000,0.85"})
+  void shouldReadMostBlocksOfPeersThatPauseNowAndThen(
+      int count, long pauseMs, long periodMs, double most) throws Exception {
+    List<VirtualExecutor> servers = servers(count, BLOCK_BYTES);
+    List<VirtualTask> tasks = tasks(servers);
+    fabric.run(10 * SECOND);
+    for (int i = 0; i < count; i++) {
+      pauseAgain(servers.get(i), periodMs * MS * i / count, pauseMs * MS, periodMs * MS);
+    }
+    assertThat(readIn(tasks, 120 * SECOND)).isGreaterThan(most);
+    pausing = false;
+    fabric.run(SECOND);
+    end(tasks);
+  }
+
+  private void pauseAgain(VirtualExecutor one, long afterNs, long pauseNs, long periodNs) {
+    fabric.after(
+        afterNs,
+        () -> {
+          if (pausing) {
+            one.pause();
+            fabric.after(pauseNs, one::resume);
+            pauseAgain(one, periodNs, pauseNs, periodNs);
+          }
+        });
+  }
+
+  /** As when a switch is restarted. */
+  @Test
+  void shouldReadAgainSoonAfterAFaultOfAll() throws Exception {
+    List<VirtualExecutor> servers = servers(40, BLOCK_BYTES);
+    List<VirtualTask> tasks = tasks(servers);
+    fabric.run(20 * SECOND);
+    servers.forEach(VirtualExecutor::pause);
+    fabric.run(5 * SECOND);
+    servers.forEach(VirtualExecutor::resume);
+    fabric.run(10 * SECOND);
+    assertThat(readIn(tasks, 10 * SECOND)).isGreaterThan(0.95);
+    end(tasks);
+  }
+
+  /** The slow ones have READs for all bytes that may be in flight. */
+  @ParameterizedTest
+  @CsvSource({"6,20", "12,90"})
+  void shouldReadFromAWellPeerBesideSlowOnes(int count, int delayMs) throws Exception {
+    List<VirtualExecutor> well = servers(1, BLOCK_BYTES);
+    List<VirtualExecutor> slow = servers(count, 256 << 10);
+    fabric.delayReads(from -> slow.contains(from) ? delayMs * MS : 0);
+    List<VirtualTask> others = new ArrayList<>();
+    for (VirtualExecutor one : slow) {
+      others.add(new VirtualTask(fabric, reader, List.of(one), 128, 10 * MS));
+    }
+    fabric.run(SECOND);
+    VirtualTask task = new VirtualTask(fabric, reader, well, 1, 10 * MS);
+    fabric.run(20 * SECOND);
+    assertThat(task.lostNs()).isLessThanOrEqualTo(1_500 * MS + 20 * SECOND / 50);
+    assertThat(task.read()).isEqualTo(task.answered());
+    others.forEach(VirtualTask::end);
+    task.end();
+    fabric.run(60 * SECOND);
+  }
+
+  /** Each request has a block of a window, and one of a disk that hangs. */
+  @Test
+  void shouldReadWhatIsReadyBesideBlocksOfASickDisk() throws Exception {
+    VirtualExecutor server = servers(1, BLOCK_BYTES).get(0);
+    VirtualFetch first = new VirtualFetch(reader, server.endpoint(), 0, 1, () -> {});
+    fabric.run(SECOND);
+    assertThat(first.isRead()).isTrue();
+    server.hangDisk();
+    fabric.delayMessages((from, type) -> from == server ? 5 * MS : 0);
+    // Until it is known to hang, blocks of the disk are waited for, and that has a price.
+    int read = 0;
+    for (int i = 0; i < 600; i++) {
+      VirtualFetch both = new VirtualFetch(reader, server.endpoint(), 0, 2, () -> {});
+      fabric.run(100 * MS);
+      read += i < 300 ? 0 : both.read();
+    }
+    assertThat(read).isEqualTo(300);
+  }
+}
