@@ -34,7 +34,7 @@ class NightlyScriptTest {
     Outcome all = run();
 
     assertThat(all.exitCode()).isEqualTo(1);
-    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(12);
+    assertThat(all.output().lines().filter(line -> line.startsWith("build"))).hasSize(13);
     assertThat(all.output())
         .contains("nightly: suites failed with exit code 7", "nightly: guest passed")
         .endsWith("nightly: failed: suites\n");
@@ -68,7 +68,7 @@ class NightlyScriptTest {
 
   private void build(String lines) throws IOException {
     Files.createDirectories(directory.resolve(".ci"));
-    for (String script : List.of("mvnw", "bench", ".ci/bare", ".ci/release")) {
+    for (String script : List.of("mvnw", "bench", ".ci/bare", ".ci/release", ".ci/stress")) {
       Path file = Files.writeString(directory.resolve(script), "#!/bin/bash\n" + lines + "\n");
       assertThat(file.toFile().setExecutable(true)).isTrue();
     }
