@@ -24,6 +24,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -235,10 +236,8 @@ final class TestExecutor implements AutoCloseable {
     device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);
     outputs = new TestOutputs(directory, options.secondDirectory);
-    byte[] token = new byte[Endpoint.TOKEN_BYTES];
-    new Random(options.incarnation).nextBytes(token);
     try {
-      transport = openTransport(options, token);
+      transport = openTransport(options);
     } catch (VerbsException | IOException | RuntimeException e) {
       device.close();
       engine.close();
@@ -246,15 +245,14 @@ final class TestExecutor implements AutoCloseable {
     }
   }
 
-  private RdmaTransport openTransport(Options options, byte[] token)
-      throws VerbsException, IOException {
+  private RdmaTransport openTransport(Options options) throws VerbsException, IOException {
     TransportSettings transportSettings =
         options.settings != null ? options.settings.transport() : transportSettings(options);
     // As executors do at the start.
     return TransportBuilder.open(
         transportSettings,
         options.settings != null ? options.settings.serve() : serveSettings(options),
-        environment(options, token),
+        environment(options),
         BlockServer::new,
         options.threadStart);
   }
@@ -291,24 +289,28 @@ final class TestExecutor implements AutoCloseable {
         options.verify);
   }
 
-  private TransportEnvironment environment(Options options, byte[] token) {
+  /** The endpoint of an executor with these addresses, of this process or another one. */
+  static Endpoint endpoint(long incarnation, List<ListenerAddress> addresses) {
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    new Random(incarnation).nextBytes(token);
+    return new Endpoint(
+        Long.toString(incarnation),
+        "host",
+        addresses,
+        "soft",
+        Messages.PROTOCOL,
+        incarnation,
+        token);
+  }
+
+  private TransportEnvironment environment(Options options) {
     return new TransportEnvironment(
         NarrowDevice.over(device, options.maxCompletionQueueDepth, options.absent),
         budget,
         options.outputs == null ? outputs : options.outputs,
         options.addresses,
         0,
-        addresses ->
-            new Identity(
-                new Endpoint(
-                    Long.toString(options.incarnation),
-                    "host",
-                    addresses,
-                    "soft",
-                    Messages.PROTOCOL,
-                    options.incarnation,
-                    token),
-                options.secret),
+        addresses -> new Identity(endpoint(options.incarnation, addresses), options.secret),
         losses::add,
         counters,
         options.nanoClock);
