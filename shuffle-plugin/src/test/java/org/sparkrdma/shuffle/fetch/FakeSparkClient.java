@@ -44,6 +44,9 @@ public final class FakeSparkClient extends BlockStoreClient {
 
   public volatile DownloadFileManager files;
 
+  /** Of the last call. */
+  public volatile BlockFetchingListener listener;
+
   /** Answers with zeros. */
   public FakeSparkClient() {
     this(blockId -> new NioManagedBuffer(ByteBuffer.allocate(10)));
@@ -86,6 +89,7 @@ public final class FakeSparkClient extends BlockStoreClient {
     }
     threads.add(Thread.currentThread());
     this.files = files;
+    this.listener = listener;
     CountDownLatch hold = held.get(host);
     if (hold != null) {
       await(hold);

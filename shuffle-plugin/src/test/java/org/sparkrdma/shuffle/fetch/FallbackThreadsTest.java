@@ -4,13 +4,16 @@ package org.sparkrdma.shuffle.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -123,6 +126,19 @@ class FallbackThreadsTest {
     assertThat(listener.failures()).containsOnlyKeys("2", "3");
     request("a", "4").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(4)).contains("4");
+  }
+
+  /** A second answer could make Spark read the block twice. */
+  @Test
+  void shouldAnswerEachBlockOnceWhenSparksClientThrowsAndAnswersLater() throws Exception {
+    spark.errors.add(new IllegalStateException("thrown by the test"));
+    request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    assertThat(listener.awaitAnswers(1)).containsExactly("1");
+    spark.listener.onBlockFetchSuccess("1", new NioManagedBuffer(ByteBuffer.allocate(10)));
+    spark.listener.onBlockFetchFailure("1", new IOException("thrown by the test"));
+    assertThat(listener.awaitAnswers(1)).containsExactly("1");
+    assertThat(listener.failures()).containsOnlyKeys("1");
+    assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isZero();
   }
 
   @Test
