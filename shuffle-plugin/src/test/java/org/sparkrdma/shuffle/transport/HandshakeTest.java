@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.SetupMessages;
 
@@ -74,5 +76,14 @@ class HandshakeTest {
       flipped.put(bit / 8, (byte) (flipped.get(bit / 8) ^ 1 << bit % 8));
       assertThat(initiator.takeReply(flipped)).as("answer bit %s", bit).isFalse();
     }
+  }
+
+  /** The initiator sends first. */
+  @Test
+  void shouldTakeNoReplyBeforeTheRequestIsSent() {
+    responder.takeRequest(request(), BINDING);
+    Handshake early = Handshake.ofInitiator(SERVER, new Identity(READER, SECRET));
+    assertThatThrownBy(() -> early.takeReply(answer()))
+        .isInstanceOf(MalformedMessageException.class);
   }
 }
