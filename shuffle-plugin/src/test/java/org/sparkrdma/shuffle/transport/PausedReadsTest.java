@@ -10,7 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -449,6 +451,29 @@ class PausedReadsTest extends VirtualFixture {
     assertThat(all(ReceiveMemory.class)).noneMatch(ReceiveMemory::hasWaiters);
     assertThat(chunksOut()).as("before the queue pair is destroyed").isEqualTo(2);
     assertEnded();
+  }
+
+  /** The device may use blocks, messages and copies until then. */
+  @Test
+  void shouldFreeNothingOfAConnectionBeforeItsQueuePairIsDestroyed() throws Exception {
+    start(1, BLOCK_BYTES, "serve", "copy");
+    fabric.delayReads(from -> VirtualFabric.LOST);
+    fetch(executor(1), 1);
+    fabric.run(20 * MS);
+    all(ReceiveMemory.class).forEach(ReceiveMemory::closeOpenChunk);
+    List<RegisteredPool> pools = all(RegisteredPool.class);
+    IntSupplier chunks = () -> pools.stream().mapToInt(RegisteredPool::chunksOut).sum();
+    List<Integer> atClose = new ArrayList<>();
+    fabric.beforeClose(() -> atClose.add(chunks.getAsInt()));
+    int before = chunks.getAsInt();
+
+    breakConnection();
+    assertThat(fabric.runUntil(() -> reader.connections() == 0, LIMIT_NS)).isTrue();
+    int between = chunks.getAsInt();
+    assertThat(fabric.runUntil(() -> executor(1).connections() == 0, LIMIT_NS)).isTrue();
+    assertThat(atClose).containsExactly(before, between);
+    assertThat(between).as("those of the reader are free").isLessThan(before);
+    assertThat(chunks.getAsInt()).as("those of the server are free").isLessThan(between);
   }
 
   /** The answer locates its first half, of which READs are posted, and sends it to TCP. */

@@ -163,6 +163,7 @@ final class VirtualConnection implements Connection {
     if (closed) {
       return;
     }
+    fabric.onClosing();
     closed = true;
     owner.sinks.removeIf(sink -> sink.of == this);
     if (pair != null) {

@@ -65,6 +65,7 @@ final class VirtualFabric implements AutoCloseable {
   private ReadDelay readDelay = from -> 0;
   private ToLongFunction<VirtualExecutor> queuePairTime = of -> 0;
   private UnaryOperator<byte[]> messageChange = message -> message;
+  private Runnable beforeClose = () -> {};
   private int started;
   private long nowNs;
   private long order;
@@ -181,6 +182,15 @@ final class VirtualFabric implements AutoCloseable {
 
   byte[] changed(byte[] message) {
     return messageChange.apply(message);
+  }
+
+  /** Runs this before each end of a connection is closed with its queue pair. */
+  void beforeClose(Runnable look) {
+    beforeClose = look;
+  }
+
+  void onClosing() {
+    beforeClose.run();
   }
 
   /** The host of an address rejects all connection requests in this way. */
