@@ -168,6 +168,7 @@ final class VirtualConnection implements Connection {
     owner.sinks.removeIf(sink -> sink.of == this);
     if (pair != null) {
       owner.onQueuePair(-1);
+      owner.device().unpin(pair.ringBytes);
     }
     if (established && !other.closed) {
       other.event(VirtualFabric.LATENCY_NS, ConnectionEvent.Type.DISCONNECTED);
@@ -214,6 +215,7 @@ final class VirtualConnection implements Connection {
     private final int number;
     private final VirtualDevice.Queue sendQueue;
     private final VirtualDevice.Queue receiveQueue;
+    private final long ringBytes;
     private final ArrayDeque<Posted> receives = new ArrayDeque<>();
 
     /** Messages that found no receive; the sender repeats them without limit. */
@@ -233,6 +235,10 @@ final class VirtualConnection implements Connection {
       this.number = number;
       this.sendQueue = (VirtualDevice.Queue) settings.sendQueue();
       this.receiveQueue = (VirtualDevice.Queue) settings.receiveQueue();
+      this.ringBytes =
+          VirtualDevice.SEND_ENTRY_BYTES * settings.sendDepth()
+              + VirtualDevice.ENTRY_BYTES * settings.receiveDepth();
+      owner.device().pin(ringBytes);
     }
 
     @Override

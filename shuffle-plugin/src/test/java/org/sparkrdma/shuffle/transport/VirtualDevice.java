@@ -36,6 +36,11 @@ import org.sparkrdma.verbs.device.TransportType;
 final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain {
   private static final int MAX_MESSAGE_BYTES =
       MemoryShares.BUFFERS_PER_REGION * MemoryShares.MESSAGE_BYTES;
+
+  /** Of rings, as devices have them at least. */
+  static final long ENTRY_BYTES = 64;
+
+  static final long SEND_ENTRY_BYTES = 256;
   private static final ByteBuffer SHARED = ByteBuffer.allocateDirect(16 << 20);
   private static final DeviceInfo INFO =
       new DeviceInfo(
@@ -59,8 +64,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   /** Bytes of registered regions of files. */
   private long fileBytes;
 
-  /** Bytes of all registered regions, in whole pages. */
-  private long registeredBytes;
+  /** Bytes of all registered regions, in whole pages, and of rings. */
+  private long pinnedBytes;
 
   VirtualDevice(VirtualExecutor executor) {
     this.executor = executor;
@@ -122,6 +127,17 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     return access;
   }
 
+  /** It has pinned so many bytes more. */
+  void pin(long lengthBytes) {
+    pinnedBytes += lengthBytes;
+    executor.onPinned(pinnedBytes);
+  }
+
+  void unpin(long lengthBytes) {
+    executor.onPinned(pinnedBytes);
+    pinnedBytes -= lengthBytes;
+  }
+
   /** Whether a peer may read these bytes. */
   boolean isReadable(long key, long address, long lengthBytes) {
     Region region = regions.get(key);
@@ -144,8 +160,7 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
       fileBytes += memory == null ? lengthBytes : 0;
       regions.put(remote().remoteKey(), this);
       VirtualDevice.this.access.add(access);
-      registeredBytes += VirtualExecutor.wholePages(lengthBytes);
-      executor.onRegistered(registeredBytes);
+      pin(VirtualExecutor.wholePages(lengthBytes));
     }
 
     /** Bytes that the device uses, which must be registered. */
@@ -165,9 +180,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     @Override
     public void close() {
       if (regions.remove(remote().remoteKey()) != null) {
-        executor.onRegistered(registeredBytes);
         fileBytes -= memory == null ? lengthBytes() : 0;
-        registeredBytes -= VirtualExecutor.wholePages(lengthBytes());
+        unpin(VirtualExecutor.wholePages(lengthBytes()));
       }
     }
   }
@@ -206,12 +220,13 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   }
 
   /** A completion queue, polled by the agent. */
-  static final class Queue implements CompletionQueue {
+  final class Queue implements CompletionQueue {
     private final int capacity;
     private final ArrayDeque<WorkCompletion> completions = new ArrayDeque<>();
 
     Queue(int capacity) {
       this.capacity = capacity;
+      pin(ENTRY_BYTES * capacity);
     }
 
     void add(WorkCompletion completion) {
@@ -240,6 +255,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
     public void arm() {}
 
     @Override
-    public void close() {}
+    public void close() {
+      unpin(ENTRY_BYTES * capacity);
+    }
   }
 }

@@ -290,9 +290,9 @@ final class VirtualExecutor implements AutoCloseable {
     return (lengthBytes + PAGE_BYTES - 1) & -PAGE_BYTES;
   }
 
-  /** So many bytes are registered, or were until now: grants must cover them. */
-  void onRegistered(long registeredBytes) {
-    maxUnaccountedBytes = Math.max(maxUnaccountedBytes, registeredBytes - budget.pinnedBytes());
+  /** So many bytes are pinned, or were until now: grants must cover them. */
+  void onPinned(long pinnedBytes) {
+    maxUnaccountedBytes = Math.max(maxUnaccountedBytes, pinnedBytes - budget.pinnedBytes());
   }
 
   /** A READ of this executor is posted: the time when it completes. */
@@ -433,8 +433,8 @@ final class VirtualExecutor implements AutoCloseable {
   }
 
   /**
-   * Closes it. Nothing may be left; nothing was registered without a grant, and each message has
-   * found a receive.
+   * Closes it. Nothing may be left; nothing was pinned without a grant, and each message has found
+   * a receive.
    */
   @Override
   public void close() {
@@ -450,7 +450,7 @@ final class VirtualExecutor implements AutoCloseable {
     }
     if (maxUnaccountedBytes > 0 || unreceived > 0) {
       throw new IllegalStateException(
-          "bytes registered without a grant=%d messages without a receive=%d"
+          "bytes pinned without a grant=%d messages without a receive=%d"
               .formatted(maxUnaccountedBytes, unreceived));
     }
   }
