@@ -23,6 +23,10 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 /** One end of a connection of the virtual network. A READ takes time and moves no bytes. */
 final class VirtualConnection implements Connection {
   private static final byte[] NO_DATA = {};
+  private static final Set<Integer> ASKS =
+      Set.of(Messages.REQUEST, Messages.LOCATE, Messages.RELEASE);
+  private static final Set<Integer> ANSWERS =
+      Set.of(Messages.REPLY, Messages.LOCATED, Messages.RELEASED);
 
   private final VirtualFabric fabric;
   private final VirtualExecutor owner;
@@ -116,6 +120,7 @@ final class VirtualConnection implements Connection {
   @Override
   public void connect(ConnectionParameters parameters) {
     owner.onRequestSent();
+    pair.requireReceives(pair.receiveDepth);
     fabric.after(
         parameters.timeout().toNanos(),
         () -> {
@@ -140,6 +145,7 @@ final class VirtualConnection implements Connection {
   @Override
   public void accept(ConnectionParameters parameters) {
     established = true;
+    pair.requireReceives(pair.receiveDepth);
     if (other.closed) {
       event(2 * VirtualFabric.SETUP_NS, ConnectionEvent.Type.CONNECT_ERROR);
     } else {
@@ -216,6 +222,11 @@ final class VirtualConnection implements Connection {
     private final VirtualDevice.Queue sendQueue;
     private final VirtualDevice.Queue receiveQueue;
     private final long ringBytes;
+    private final int receiveDepth;
+
+    /** Messages of the initiator that this end has sent or received, without an answer. */
+    private int unanswered;
+
     private final ArrayDeque<Posted> receives = new ArrayDeque<>();
 
     /** Messages that found no receive; the sender repeats them without limit. */
@@ -238,6 +249,7 @@ final class VirtualConnection implements Connection {
       this.ringBytes =
           VirtualDevice.SEND_ENTRY_BYTES * settings.sendDepth()
               + VirtualDevice.ENTRY_BYTES * settings.receiveDepth();
+      this.receiveDepth = settings.receiveDepth();
       owner.device().pin(ringBytes);
     }
 
@@ -265,7 +277,10 @@ final class VirtualConnection implements Connection {
       int length = request.length(0);
       byte[] message = new byte[length];
       ((VirtualDevice.Region) request.region(0)).bytes(request.offset(0), length).get(message);
-      long delayNs = fabric.messageDelayNs(owner, Messages.type(ByteBuffer.wrap(message)));
+      int type = Messages.type(ByteBuffer.wrap(message));
+      count(type);
+      requireReceives(requestNumber == 0 ? unanswered : receiveDepth - unanswered);
+      long delayNs = fabric.messageDelayNs(owner, type);
       stuck |= delayNs == VirtualFabric.LOST;
       if (!stuck) {
         lastDoneNs = Math.max(lastDoneNs, fabric.nowNs()) + VirtualFabric.LATENCY_NS + delayNs;
@@ -273,6 +288,19 @@ final class VirtualConnection implements Connection {
         byte[] arriving = fabric.changed(message);
         fabric.at(lastDoneNs, () -> to.deliver(arriving));
         complete(request, null, length);
+      }
+    }
+
+    /** A message is sent or received. */
+    private void count(int type) {
+      unanswered += ASKS.contains(type) ? 1 : 0;
+      unanswered -= ANSWERS.contains(type) ? 1 : 0;
+    }
+
+    /** What the peer sends next may come before a receive that is posted later. */
+    void requireReceives(int count) {
+      if (receives.size() < count) {
+        owner.onUnreceived();
       }
     }
 
@@ -358,6 +386,7 @@ final class VirtualConnection implements Connection {
         owner.onUnreceived();
         return;
       }
+      count(Messages.type(ByteBuffer.wrap(message)));
       posted.region().bytes(posted.offset(), posted.length()).put(message);
       receiveQueue.add(
           new Completion(posted.id(), Opcode.RECEIVE, message.length, number, WorkStatus.SUCCESS));
