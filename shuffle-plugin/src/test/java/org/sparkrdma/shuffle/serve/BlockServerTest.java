@@ -643,6 +643,22 @@ class BlockServerTest {
   }
 
   @Test
+  void shouldEvictNoWindowThatAnotherReaderHasNotReleased() throws Exception {
+    // Room for one window.
+    start(ServeSettings.Mode.WINDOW, WINDOW);
+    write(1, 1, WINDOW);
+    write(1, 2, WINDOW);
+    Call first = served(1, Wanted.of(1, 1, 0));
+    Call second = served(2, Wanted.of(1, 1, 0));
+    server.release(1, first.leaseId);
+    Call other = served(3, Wanted.of(1, 2, 0));
+    assertThat(other.answered).as("it waits").isFalse();
+    server.release(2, second.leaseId);
+    work();
+    assertThat(other.kinds).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
   void shouldNotOverwriteACopyThatAReaderHasNotReleased() throws Exception {
     start(ServeSettings.Mode.COPY, CHUNK);
     write(1, 1, CHUNK, CHUNK);
