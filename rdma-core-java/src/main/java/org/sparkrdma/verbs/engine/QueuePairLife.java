@@ -82,8 +82,7 @@ abstract class QueuePairLife implements QueuePair {
 
   /**
    * The same for a thread that posts sends, which must not wait for the calls that end the
-   * connection: the thread that polls makes them. It waits for a change of access that is going on,
-   * which the plug-in makes at accepting ends only, where no task posts.
+   * connection: the thread that polls makes them.
    */
   protected final void failPost(String reason) {
     refusal = reason;

@@ -127,24 +127,31 @@ final class IbverbsQueuePair extends EngineQueuePair {
 
   /** The connection is established: sends may be posted, and peers have their access. */
   @Override
-  protected synchronized void markReady() throws VerbsException {
-    if (state() == QueuePairState.INIT) {
-      access.change(remoteAccess);
-      setReady();
+  protected void markReady() throws VerbsException {
+    synchronized (access) {
+      if (state() == QueuePairState.INIT) {
+        access.change(remoteAccess);
+        setReady();
+      }
     }
   }
 
   @Override
-  protected synchronized void changeRemoteAccess(Set<AccessFlag> changed) throws VerbsException {
-    remoteAccess = Set.copyOf(changed);
-    if (state() == QueuePairState.READY_TO_SEND) {
-      access.change(remoteAccess);
+  protected void changeRemoteAccess(Set<AccessFlag> changed) throws VerbsException {
+    synchronized (access) {
+      remoteAccess = Set.copyOf(changed);
+      if (state() == QueuePairState.READY_TO_SEND) {
+        access.change(remoteAccess);
+      }
     }
   }
 
+  /** Waits for a change of access; afterwards there is none. */
   @Override
   protected void onDestroyed() {
-    device.asyncEvents().forget(qp);
+    synchronized (access) {
+      device.asyncEvents().forget(qp);
+    }
   }
 
   @Override

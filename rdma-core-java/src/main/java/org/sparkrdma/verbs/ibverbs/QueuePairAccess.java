@@ -16,8 +16,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * What peers may do by a queue pair of the device, and its error state. The lock of the queue pair
- * orders changes of access; any thread breaks it, until it is destroyed.
+ * What peers may do by a queue pair of the device, and its error state. The queue pair holds this
+ * object's lock, for which no thread that posts or breaks it waits, to change the access and before
+ * it is destroyed; any thread breaks it, until then.
  */
 final class QueuePairAccess {
   private static final Logger LOG = LoggerFactory.getLogger(QueuePairAccess.class);

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,6 +177,35 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
     assertThat(exchange.failure())
         .startsWith("DISCONNECTED: ibv_post_send failed: errno=" + errno + " (");
     assertThat(endingCalls()).isGreaterThan(before);
+  }
+
+  /** A change of access is a call of the kernel. */
+  @Test
+  @DisplayName("ibv_modify_qp takes seconds, and ibv_post_send of another thread fails meanwhile")
+  void shouldNotLetAPostWaitForAChangeOfAccess() throws Exception {
+    ScriptedExchange exchange = connect();
+    long before = library.calls("ibv_modify_qp");
+    library.delay("ibv_modify_qp", 8_000);
+    FutureTask<Void> change =
+        new FutureTask<>(
+            () -> {
+              exchange.queuePair().setRemoteAccess(Set.of());
+              return null;
+            });
+    new Thread(change, "change").start();
+    while (library.calls("ibv_modify_qp") == before) {
+      Thread.onSpinWait();
+    }
+    library.fail("ibv_post_send", EIO, 1, 1);
+
+    exchange.postRead();
+
+    assertThat(exchange.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(change).isNotDone();
+    library.endDelays();
+    change.get();
+    exchange.turn();
+    assertThat(exchange.failure()).startsWith("DISCONNECTED: ibv_post_send failed: errno=5 (");
   }
 
   private static long endingCalls() {
