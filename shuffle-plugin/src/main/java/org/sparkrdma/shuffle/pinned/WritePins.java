@@ -10,8 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
@@ -34,7 +32,6 @@ import org.sparkrdma.verbs.VerbsException;
  * A mapping of NFS that can be written is never tried.
  */
 public final class WritePins {
-  private static final Logger LOG = LoggerFactory.getLogger(WritePins.class);
   private static final Pattern VERSION = Pattern.compile("([0-9]{1,4})\\.([0-9]{1,4}).*");
   private static final int FIRST_MAJOR = 6;
   private static final int FIRST_MINOR = 2;
@@ -48,10 +45,17 @@ public final class WritePins {
     UNKNOWN
   }
 
+  /**
+   * The result of a trial.
+   *
+   * @param why a colon and the words of a refusal; empty where there was none
+   */
+  private record Trial(Pins pins, String why) {}
+
   private final String release;
   private final Mounts mounts;
   private final ProtectionDomain domain;
-  private final Map<Mounts.Mount, Pins> tried = new HashMap<>();
+  private final Map<Mounts.Mount, Trial> tried = new HashMap<>();
 
   private WritePins(String release, Mounts mounts, ProtectionDomain domain) {
     this.release = release;
@@ -89,60 +93,72 @@ public final class WritePins {
     if (IN_MEMORY.contains(mount.type())) {
       return Optional.empty();
     }
-    Pins pins = tried.get(mount);
-    if (pins == null) {
-      pins = tryIn(mount, directory);
+    Trial trial = tried.get(mount);
+    if (trial == null) {
+      trial = tryIn(mount, directory);
     }
-    boolean writes = pins == Pins.UNKNOWN ? byKernel(release) : pins == Pins.FOR_WRITING;
+    boolean unknown = trial.pins() == Pins.UNKNOWN;
+    boolean writes = unknown ? byKernel(release) : trial.pins() == Pins.FOR_WRITING;
     return writes
         ? Optional.of(
-            "Linux "
-                + release
-                + " would write registered files of "
-                + mount.type()
-                + (pins == Pins.UNKNOWN ? " again, by its version" : " again, as a trial shows"))
+            ("Linux " + release + " would write registered files of " + mount.type())
+                + (unknown ? " again, by its version" : " again, as a trial shows")
+                + trial.why())
+        : Optional.empty();
+  }
+
+  /**
+   * What a trial has shown of a directory without an {@link #objection}; empty where the version of
+   * the kernel says the same.
+   */
+  public Optional<String> permission(Path directory) {
+    Mounts.Mount mount = mounts.holding(directory);
+    Trial trial = tried.get(mount);
+    return trial != null && trial.pins() == Pins.FOR_READING && byKernel(release)
+        ? Optional.of(
+            ("Linux " + release + " does not write registered files of " + mount.type())
+                + " again, as a trial shows")
         : Optional.empty();
   }
 
   /** Another directory is tried where files cannot be written in this one. */
-  private Pins tryIn(Mounts.Mount mount, Path directory) {
+  private Trial tryIn(Mounts.Mount mount, Path directory) {
     try {
       Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
       try {
         Files.write(file, new byte[PROBE_BYTES]);
-        Pins pins = tryFile(file, mount.type().startsWith("nfs"));
-        tried.put(mount, pins);
-        if (pins == Pins.FOR_READING && byKernel(release)) {
-          LOG.info(
-              "Linux {} does not write registered files of {} again, as a trial shows",
-              release,
-              mount.type());
-        }
-        return pins;
+        Trial trial = tryFile(file, mount.type().startsWith("nfs"));
+        tried.put(mount, trial);
+        return trial;
       } finally {
         Files.deleteIfExists(file);
       }
     } catch (IOException e) {
-      LOG.debug("Pins cannot be tried: directory={}", directory, e);
-      return Pins.UNKNOWN;
+      return new Trial(Pins.UNKNOWN, ": no file can be written: " + e);
     }
   }
 
-  private Pins tryFile(Path file, boolean onNfs) {
+  private Trial tryFile(Path file, boolean onNfs) {
+    String why = "";
     try {
-      return domain.testReadOnlyFile(file, PROBE_BYTES) ? Pins.FOR_READING : Pins.UNKNOWN;
+      if (domain.testReadOnlyFile(file, PROBE_BYTES)) {
+        return new Trial(Pins.FOR_READING, why);
+      }
     } catch (VerbsException refusal) {
-      LOG.debug("A mapping that cannot be written is not registered", refusal);
-      if (refusal.errno() != VerbsException.EFAULT || onNfs) {
-        return Pins.UNKNOWN;
+      why = ": " + refusal.getMessage();
+      if (refusal.errno() == VerbsException.EFAULT && !onNfs) {
+        return tryWritable(file, why);
       }
     }
+    return new Trial(Pins.UNKNOWN, why);
+  }
+
+  private Trial tryWritable(Path file, String why) {
     try {
       domain.registerFile(file, 0, PROBE_BYTES, Set.of(AccessFlag.REMOTE_READ)).close();
-      return Pins.FOR_WRITING;
+      return new Trial(Pins.FOR_WRITING, why);
     } catch (VerbsException refusal) {
-      LOG.debug("Neither is one that can be written", refusal);
-      return Pins.UNKNOWN;
+      return new Trial(Pins.UNKNOWN, ": " + refusal.getMessage());
     }
   }
 }

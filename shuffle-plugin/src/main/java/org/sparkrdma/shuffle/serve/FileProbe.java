@@ -60,6 +60,10 @@ public final class FileProbe {
             directories.remove(directory);
             copied.add(directory);
           }
+          pins.permission(directory)
+              .ifPresent(
+                  permission ->
+                      LOG.info("Files in {} may be registered: {}", directory, permission));
         }
       }
       copied.addAll(refusing(server.device().domain(), directories, access));

@@ -56,8 +56,8 @@ class WritePinsTest {
             "22 1 0:18 / / rw - tmpfs none rw",
             "30 22 0:40 / /shared rw - autofs systemd-1 rw,fd=50",
             "31 30 0:41 / /shared rw - nfs4 server:/export rw,vers=4.2");
-    assertThat(pins.objection(Path.of("/shared/b")))
-        .contains("Linux 6.1.192 would write registered files of nfs4 again, by its version");
+    assertThat(pins.objection(Path.of("/shared/b")).orElseThrow())
+        .startsWith("Linux 6.1.192 would write registered files of nfs4 again, by its version");
     assertThat(pins.objection(Path.of("/shares"))).isEmpty();
   }
 
@@ -112,15 +112,25 @@ class WritePinsTest {
   void shouldTryTheNextDirectoryWhereFilesCannotBeWrittenInTheFirst() throws IOException {
     Trials domain = new Trials(0, 0);
     WritePins pins = pins(domain, "5.14.0-570.el9.x86_64", "22 1 0:18 / / rw - xfs /dev/sda1 rw");
-    assertThat(pins.objection(directory.resolve("missing"))).isPresent();
+    Path missing = directory.resolve("missing");
+    assertThat(pins.objection(missing).orElseThrow())
+        .contains(", by its version: no file can be written: ");
+    assertThat(pins.permission(missing)).isEmpty();
     assertThat(pins.objection(directory)).isEmpty();
+    assertThat(pins.permission(directory))
+        .contains(
+            "Linux 5.14.0-570.el9.x86_64 does not write registered files of xfs again, as a trial"
+                + " shows");
   }
 
   @Test
   void shouldSayWhatWasTried() throws IOException {
     WritePins pins = pins(new Trials(14, 0), "6.12.117", "22 1 0:18 / / rw - ext4 /dev/sda1 rw");
     assertThat(pins.objection(directory))
-        .contains("Linux 6.12.117 would write registered files of ext4 again, as a trial shows");
+        .contains(
+            "Linux 6.12.117 would write registered files of ext4 again, as a trial shows: refused by"
+                + " the test");
+    assertThat(pins.permission(directory)).isEmpty();
   }
 
   @Test

@@ -13,6 +13,12 @@ public final class VirtualBlockServer {
     server = new BlockServer(parameters, workers, new SystemFiles(Path.of("/")), null);
   }
 
+  /** One with threads, on a machine whose files are below a directory. */
+  public static BlockServer on(Path root, ServerParameters parameters) {
+    var threads = new DiskThreads(parameters.outputs().disks());
+    return new BlockServer(parameters, threads, new SystemFiles(root), null);
+  }
+
   public BlockServer server() {
     return server;
   }

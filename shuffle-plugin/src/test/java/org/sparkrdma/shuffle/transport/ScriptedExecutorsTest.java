@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -13,11 +14,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.VirtualBlockServer;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.doctor.FakeMachine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -97,6 +102,35 @@ class ScriptedExecutorsTest extends ScriptedExecutors {
         .hasMessageContaining("vendor_id=0x19e5")
         .hasMessageContaining("spark.shuffle.rdma.fabric.trusted=true");
     connect(start(2, TestExecutor.Options::trusted), start(3, TestExecutor.Options::trusted));
+  }
+
+  /** Vendors change older kernels. */
+  @ParameterizedTest(name = "Linux {0} on a device that pins files for writing: {1}")
+  @CsvSource({
+    "6.12.117, 1, 'are served by copies: Linux 6.12.117 would write registered files of ext4 again,"
+        + " as a trial shows: ibv_reg_mr failed: errno=14 ('",
+    "5.14.0-570.el9, 0, 'may be registered: Linux 5.14.0-570.el9 does not write registered files of"
+        + " ext4 again, as a trial shows'"
+  })
+  void shouldRegisterMapOutputsWhereATrialAllowsIt(String release, int writePins, String line)
+      throws Exception {
+    Path root = directory.resolve("root");
+    new FakeMachine(root).file("proc/sys/kernel/osrelease", release);
+    library.limit("write_pins", writePins);
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma.shuffle.serve")) {
+      TestExecutor server =
+          start(
+              1,
+              with ->
+                  with.mode(ServeSettings.Mode.AUTO)
+                      .servers(parameters -> VirtualBlockServer.on(root, parameters)));
+      assertThat(log.warnings()).anyMatch(text -> text.contains(line));
+      if (writePins > 0) {
+        // The scripted device reads the memory of this process only, not mapped files.
+        connect(start(2), server);
+        assertThat(server.count(Counter.WINDOWS_REGISTERED)).isZero();
+      }
+    }
   }
 
   private TestExecutor connect(long reader, long server) throws Exception {

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -36,6 +37,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -89,6 +91,7 @@ final class TestExecutor implements AutoCloseable {
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
     private ShuffleSettings settings;
     private Consumer<Thread> threadStart = ThreadShortageException::start;
+    private Function<ServerParameters, BlockServer> servers = BlockServer::new;
 
     Options(long incarnation) {
       this.incarnation = incarnation;
@@ -97,6 +100,12 @@ final class TestExecutor implements AutoCloseable {
     /** Starts the threads of the transport. */
     Options starts(Consumer<Thread> threads) {
       threadStart = threads;
+      return this;
+    }
+
+    /** Creates the block server. */
+    Options servers(Function<ServerParameters, BlockServer> created) {
+      servers = created;
       return this;
     }
 
@@ -253,7 +262,7 @@ final class TestExecutor implements AutoCloseable {
         transportSettings,
         options.settings != null ? options.settings.serve() : serveSettings(options),
         environment(options),
-        BlockServer::new,
+        options.servers,
         options.threadStart);
   }
 

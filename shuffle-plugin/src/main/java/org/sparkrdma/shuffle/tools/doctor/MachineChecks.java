@@ -132,9 +132,11 @@ final class MachineChecks {
       } else if (refusal == null) {
         findings.add(Finding.ok(words + " No file was registered there."));
       } else if (refusal.isEmpty()) {
-        String costs = facts.probe().costs().get(directory);
-        String registered = " A file there was registered";
-        findings.add(Finding.ok(words + registered + (costs == null ? "." : ": " + costs + ".")));
+        String details = facts.probe().details().getOrDefault(directory, "");
+        findings.add(
+            Finding.ok(
+                (words + " A file there was registered")
+                    + (details.isEmpty() ? "." : ": " + details + ".")));
       } else {
         findings.add(
             Finding.warning(

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,8 +48,10 @@ public final class EngineProbe {
   private final SystemFiles files;
   private final List<Path> localDirectories;
 
-  /** Value of {@link Probe#costs()}. */
-  private final Map<Path, String> costs = new HashMap<>();
+  private final Supplier<Verbs.Choice> engines;
+
+  /** Value of {@link Probe#details()}. */
+  private final Map<Path, String> details = new HashMap<>();
 
   /** Value of {@link VerbsEngine#freeMemoryBytes()} of the engine that is probed. */
   private OptionalLong freeMemory = OptionalLong.empty();
@@ -66,16 +69,34 @@ public final class EngineProbe {
       InetAddress sparkHost,
       SystemFiles files,
       List<Path> localDirectories) {
+    this(
+        settings,
+        spark,
+        sparkHost,
+        files,
+        localDirectories,
+        () -> Verbs.choose(settings.engine(), settings.engineSettings()));
+  }
+
+  /** The same with the choice of an engine. */
+  EngineProbe(
+      ShuffleSettings settings,
+      SparkSettings spark,
+      InetAddress sparkHost,
+      SystemFiles files,
+      List<Path> localDirectories,
+      Supplier<Verbs.Choice> engines) {
     this.settings = settings;
     this.spark = spark;
     this.sparkHost = sparkHost;
     this.files = files;
     this.localDirectories = localDirectories;
+    this.engines = engines;
   }
 
   /** Runs once. */
   public Probe run() {
-    Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
+    Verbs.Choice engine = engines.get();
     List<String> reasons = new ArrayList<>(engine.reasons());
     Optional<DeviceChoice> chosen = Optional.empty();
     if (engine.engine() != null) {
@@ -105,7 +126,7 @@ public final class EngineProbe {
    * @param startReasons why not, or why it does not use other engines
    */
   public Probe runInExecutor(int number, boolean used, List<String> startReasons) {
-    Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
+    Verbs.Choice engine = engines.get();
     Optional<DeviceChoice> chosen = Optional.empty();
     Map<Path, Optional<String>> directories = Map.of();
     if (engine.engine() != null) {
@@ -129,7 +150,7 @@ public final class EngineProbe {
       boolean usable,
       List<String> reasons,
       Map<Path, Optional<String>> directories) {
-    return new Probe(chosen, usable, reasons, limit(), directories, costs);
+    return new Probe(chosen, usable, reasons, limit(), directories, details);
   }
 
   /**
@@ -174,10 +195,13 @@ public final class EngineProbe {
         try {
           if (refusal.isEmpty()) {
             FileProbe.tryIn(domain, directory, serve.fileAccess(device));
+            List<String> known = new ArrayList<>();
+            pins.permission(directory).ifPresent(known::add);
             if (measured) {
               FileProbe.price(domain, System::nanoTime, directory, serve.fileAccess(device))
-                  .ifPresent(price -> costs.put(directory, price.toString()));
+                  .ifPresent(price -> known.add(price.toString()));
             }
+            details.put(directory, String.join("; ", known));
           }
           results.put(directory, refusal);
         } catch (VerbsException e) {

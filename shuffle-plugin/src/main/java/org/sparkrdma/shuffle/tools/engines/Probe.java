@@ -19,7 +19,8 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
  * @param limit memory that an executor may pin
  * @param directories local directories in which a file was written and registered; the value is
  *     empty for success, else the reason why it was not registered
- * @param costs of registrations and copies in the directories where they were measured
+ * @param details of directories whose files are registered: what a trial has shown, and what
+ *     registrations and copies cost, where it was measured
  */
 public record Probe(
     Optional<DeviceChoice> choice,
@@ -27,12 +28,12 @@ public record Probe(
     List<String> reasons,
     PinnedLimit limit,
     Map<Path, Optional<String>> directories,
-    Map<Path, String> costs) {
+    Map<Path, String> details) {
   /** Keeps copies. */
   public Probe {
     reasons = List.copyOf(reasons);
     directories = Map.copyOf(directories);
-    costs = Map.copyOf(costs);
+    details = Map.copyOf(details);
   }
 
   /** The chosen device with the reason for its choice; for a probe that has chosen one. */

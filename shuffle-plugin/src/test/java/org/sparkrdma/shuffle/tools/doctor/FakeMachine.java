@@ -37,6 +37,7 @@ public final class FakeMachine {
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private boolean usable;
+  private Optional<Probe> probe = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
   /** A machine with Linux 6.12 whose files are below this directory. */
@@ -109,6 +110,12 @@ public final class FakeMachine {
     }
   }
 
+  /** The result of a real probe. */
+  public FakeMachine probe(Probe real) {
+    probe = Optional.of(real);
+    return this;
+  }
+
   /** Limits of locked memory, in bytes or "unlimited". */
   public FakeMachine memlock(String soft, String hard) {
     return file(
@@ -155,7 +162,9 @@ public final class FakeMachine {
         new SystemFiles(root),
         environment,
         new SparkSettings(spark, given || !spark.isEmpty()),
-        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of(), Map.of()),
+        probe.orElse(
+            new Probe(
+                choice, usable, usable ? List.of() : List.of(reason), limit, Map.of(), Map.of())),
         List.of(),
         pause);
   }

@@ -30,8 +30,8 @@ class EngineProbeTest {
     assertThat(probe.inWords()).startsWith("device soft0 port 1 of engine soft at [127.0.0.1/");
     assertThat(probe.directories().get(directory)).isEmpty();
     assertThat(probe.directories()).containsOnlyKeys(directory);
-    assertThat(probe.costs()).containsOnlyKeys(directory);
-    assertThat(probe.costs().get(directory))
+    assertThat(probe.details()).containsOnlyKeys(directory);
+    assertThat(probe.details().get(directory))
         .matches("registration of 1 MiB \\d+ us, .*, a block of 4 KiB [0-9.]+ us");
     assertThat(directory).isEmptyDirectory();
   }
