@@ -47,7 +47,7 @@ enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 #define LIMITS(X) X(memlock) X(rd_atom) X(sge) X(infiniband) X(odp) X(ports) \
   X(unanswered) X(write_pins) X(vendor) X(failing_reads) X(port_state) X(kept_access) X(stale) X(removed) X(partition_bits) X(foreign_answers) \
   X(removal_after) X(held_reads) X(connect_event) X(address_error) X(iwarp) X(held_port) X(failing_opens) X(outcome_ms) \
-  X(route_error) X(second_device)
+  X(route_error) X(second_device) X(echoed_access)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -89,7 +89,7 @@ struct pair {
   struct held held[RING];
   unsigned held_head, held_tail;
   struct message *early;
-  int access, broken;
+  int access, asked_access, broken;
   long charged;
 };
 
@@ -1168,6 +1168,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
   pair->charged = bytes;
   /* iWARP has no access of queue pairs. */
   pair->access = limits[LIMIT_iwarp] || keeps_access() ? IBV_ACCESS_REMOTE_READ : 0;
+  pair->asked_access = pair->access;
   last_qp = &pair->base;
   return &pair->base;
 }
@@ -1658,7 +1659,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
   }
   *initial = (struct ibv_qp_init_attr){.qp_type = IBV_QPT_RC};
   if (mask & IBV_QP_ACCESS_FLAGS) {
-    attributes->qp_access_flags = ((struct pair *)qp)->access;
+    struct pair *pair = (struct pair *)qp;
+    attributes->qp_access_flags = limited(LIMIT_echoed_access, 0) ? pair->asked_access : pair->access;
   }
   return enter(CALL_ibv_query_qp);
 }
@@ -1671,7 +1673,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
   pthread_mutex_lock(&lock);
   if (mask & IBV_QP_ACCESS_FLAGS) {
     struct pair *pair = (struct pair *)qp;
-    pair->access = attributes->qp_access_flags | (keeps_access() ? pair->access : 0);
+    pair->asked_access = attributes->qp_access_flags;
+    pair->access = pair->asked_access | (keeps_access() ? pair->access : 0);
   }
   if (mask & IBV_QP_MIN_RNR_TIMER) {
     last_min_rnr_timer = attributes->min_rnr_timer;

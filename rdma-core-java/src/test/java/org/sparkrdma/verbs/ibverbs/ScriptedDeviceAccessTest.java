@@ -62,6 +62,27 @@ class ScriptedDeviceAccessTest extends ScriptedDeviceFixture {
     exchange.run();
   }
 
+  /** So it is trusted only where a READ was seen to be refused. */
+  @ParameterizedTest(name = "a driver that is not known keeps all access, and a query {0}")
+  @ValueSource(strings = {"fails", "echoes what was asked for"})
+  void shouldNotTrustADriverWhoseAccessNoQueryShows(String query) throws Exception {
+    library.limit("vendor", 0x19e5);
+    library.limit("kept_access", 1);
+    if (query.equals("fails")) {
+      library.fail("ibv_query_qp", EIO, 1, ScriptedLibrary.FOR_EVER);
+    } else {
+      library.limit("echoed_access", 1);
+    }
+    ScriptedExchange exchange = open();
+    exchange.remoteAccess = Set.of();
+    exchange.connect();
+
+    exchange.transfer();
+
+    assertThat(exchange.device.info().can(Capability.QUEUE_PAIR_ACCESS)).isTrue();
+    assertThat(exchange.device.info().can(Capability.WITHHOLDS_ACCESS)).isFalse();
+  }
+
   @ParameterizedTest(name = "the firmware of a card of {0} reports a vendor id of its own")
   @CsvSource({"HP, 0x1708, mlx4_core", "Bull, 0x119f, mlx5_core"})
   void shouldTrustACardOfAnotherBrandByItsDriver(

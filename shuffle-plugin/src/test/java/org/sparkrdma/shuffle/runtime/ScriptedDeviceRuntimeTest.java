@@ -168,6 +168,14 @@ class ScriptedDeviceRuntimeTest extends RuntimeFixture {
     assertStaysOff("librdmacm allows no READ on this device");
   }
 
+  @Test
+  @DisplayName("the vendor id of hns, whose driver was not seen to withhold access")
+  void shouldNameTheSettingForADriverThatIsNotKnown() throws Exception {
+    DEVICE.library().limit("vendor", 0x19e5);
+
+    assertStaysOff("set spark.shuffle.rdma.fabric.trusted=true");
+  }
+
   private void assertStaysOff(String reason) throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime = runtime((name, settings) -> choose(), realTransports(), List.of());

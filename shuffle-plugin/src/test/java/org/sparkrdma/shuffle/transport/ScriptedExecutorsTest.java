@@ -41,6 +41,7 @@ class ScriptedExecutorsTest extends ScriptedExecutors {
       IntStream.range(0, 9).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
 
   private static final int SLOW_MS = 30;
+  private static final int EIO = 5;
   private static final int ENOSYS = 38;
   private static final int TRAFFIC_CLASS = 104;
   private static final int INITIATOR_AND_RESPONDERS = 3;
@@ -93,10 +94,16 @@ class ScriptedExecutorsTest extends ScriptedExecutors {
   }
 
   /** Such a driver may report a limit of access that it does not enforce. */
-  @Test
-  @DisplayName("the vendor id of hns, whose driver was not seen to withhold access")
-  void shouldStartOnADriverThatIsNotKnownOnATrustedFabricOnly() throws Exception {
+  @ParameterizedTest(name = "the vendor id of hns, whose driver {0}")
+  @ValueSource(strings = {"works", "cannot be queried", "echoes access, and keeps it"})
+  void shouldStartOnADriverThatIsNotKnownOnATrustedFabricOnly(String driver) throws Exception {
     library.limit("vendor", 0x19e5);
+    if (driver.startsWith("cannot")) {
+      library.fail("ibv_query_qp", EIO, 1, ScriptedLibrary.FOR_EVER);
+    } else if (driver.startsWith("echoes")) {
+      library.limit("kept_access", 1);
+      library.limit("echoed_access", 1);
+    }
     assertThatThrownBy(() -> start(1))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("vendor_id=0x19e5")

@@ -161,10 +161,11 @@ public final class ScriptedLibrary {
    * Lowers a limit of the device: memlock, rd_atom or sge. infiniband makes its port one of
    * InfiniBand, ports is their number, vendor the vendor id, failing_reads the number of READs that
    * complete with an error, port_state the state of its first port as in enum ibv_port_state; with
-   * kept_access queue pairs keep the access that is removed; stale is the number of connection
-   * requests that the peer's host rejects because of a stale connection; with removed the device is
-   * gone, so the kernel refuses all commands; removal_after is the number, not 0, of the event of
-   * enum rdma_cm_event_type right after which the device is removed, once: in the same batch the
+   * kept_access queue pairs keep the access that is removed, with echoed_access they report the
+   * access that was asked for, whatever they have; stale is the number of connection requests that
+   * the peer's host rejects because of a stale connection; with removed the device is gone, so the
+   * kernel refuses all commands; removal_after is the number, not 0, of the event of enum
+   * rdma_cm_event_type right after which the device is removed, once: in the same batch the
    * identifier of that event and all listeners get DEVICE_REMOVAL; with held_reads no READ
    * completes before its queue pair breaks, or {@link #releaseReads}; connect_event is the number
    * of the event that answers the next connection request, which the peer does not get;

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,5 +77,16 @@ class ScriptedProbeTest {
               assertThat(finding.message()).contains(words);
             });
     assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  @DisplayName("the vendor id of hns, whose driver was not seen to withhold access")
+  void shouldUseADriverThatIsNotKnownOnATrustedFabricOnly() {
+    DEVICE.library().limit("vendor", 0x19e5);
+    assertThat(doctor("6.12.117", Map.of()).summary())
+        .startsWith("RDMA will not be used: device scripted0 may give a peer remote access")
+        .contains("(vendor_id=0x19e5, ./card shows it); set " + PREFIX + "fabric.trusted=true");
+    assertThat(doctor("6.12.117", Map.of(PREFIX + "fabric.trusted", "true")).summary())
+        .startsWith("RDMA will be used: device scripted0 port 1 of engine ibverbs");
   }
 }
