@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.shuffle.tools.peer.CardPrices;
@@ -254,40 +255,42 @@ final class PerfCommand implements Callable<Integer> {
           .toString();
     }
 
+    /** One table in microseconds, and what it means. */
     private static String prices(CardPrices prices) {
-      return "\n\n"
-          + registrations(prices)
-          + String.format(
-              Locale.ROOT,
-              """
-              A connection takes %.1f us; a post %d ns, of each of four threads %d ns.
-              READs of 4 KiB in a second: %.0f, with 16 in flight %.0f.
-              What this means for tuning: %s.""",
-              prices.setUpNs() / MICROSECOND_NS,
-              prices.postNs(),
-              prices.postOfFourNs(),
-              prices.readsPerSecond(),
-              prices.readsAtOncePerSecond(),
-              prices.advice());
+      List<CardPrices.Registration> files = prices.registrations();
+      StringBuilder text = new StringBuilder("\n\n");
+      text.append(row("us", files.stream().map(file -> CardPrices.size(file.bytes()))));
+      if (!files.isEmpty()) {
+        text.append(row("file: registration of a new one", times(files, 0)));
+        text.append(row("file: registration, not in the page cache", times(files, 1)));
+        text.append(row("file: registration, in the page cache", times(files, 2)));
+        text.append(row("file: deregistration", times(files, 3)));
+        text.append(row("file: copy", times(files, 4)));
+      }
+      text.append(row("connection", Stream.of(us((double) prices.setUpNs()))));
+      text.append(row("post of one thread", Stream.of(us((double) prices.postNs()))));
+      text.append(
+          row("post of each of four threads", Stream.of(us((double) prices.postOfFourNs()))));
+      text.append(row("READ of 4 KiB", Stream.of(us(SECOND_NS / prices.readsPerSecond()))));
+      text.append(
+          row(
+              "READ of 4 KiB, 16 in flight",
+              Stream.of(us(SECOND_NS / prices.readsAtOncePerSecond()))));
+      return text.append("What this means for tuning: " + prices.advice() + ".").toString();
     }
 
-    private static String registrations(CardPrices prices) {
-      if (prices.registrations().isEmpty()) {
-        return "Registration of files not measured: " + prices.registrationsNotMeasured() + ".\n";
-      }
-      StringBuilder text = new StringBuilder(" file bytes   first us    cold us    warm us");
-      text.append("     end us    copy us\n");
-      for (CardPrices.Registration one : prices.registrations()) {
-        text.append(String.format(Locale.ROOT, "%11d", one.bytes()));
-        for (long ns : one.times()) {
-          text.append(String.format(Locale.ROOT, " %10.1f", ns / MICROSECOND_NS));
-        }
-        text.append('\n');
-      }
-      return text.append(
-              "Registration of a file: first, not in the page cache (0: not measured), in it; its end;"
-                  + " a copy.\n")
-          .toString();
+    private static Stream<String> times(List<CardPrices.Registration> files, int which) {
+      return files.stream().map(file -> us((double) file.times()[which]));
+    }
+
+    private static String us(double ns) {
+      return ns == 0 ? "-" : String.format(Locale.ROOT, "%.3f", ns / MICROSECOND_NS);
+    }
+
+    private static String row(String name, Stream<String> cells) {
+      StringBuilder text = new StringBuilder(String.format(Locale.ROOT, "%-41s", name));
+      cells.forEach(cell -> text.append(String.format(Locale.ROOT, " %11s", cell)));
+      return text.append('\n').toString();
     }
 
     private static String line(int lengthBytes, String way, Measurement m) {

@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * @param setUpNs from the address until the connection is established
  * @param registrations of files, by length
- * @param registrationsNotMeasured why there are none; empty where there are
+ * @param registrationsNotMeasured why there are none, or none of that length; empty where there are
  * @param postNs a post of the only thread that posts; 0 where no other may than the one that polls
  * @param postOfFourNs a post of each of four threads at once; 0 likewise
  * @param readsPerSecond of 4 KiB, each after the one before
@@ -62,9 +62,9 @@ public record CardPrices(
     }
   }
 
-  static List<Registration> registrations(ProtectionDomain domain, Path directory)
+  /** Adds what each length costs, up to one that is refused. */
+  static void measureFiles(ProtectionDomain domain, Path directory, List<Registration> measured)
       throws IOException, VerbsException {
-    List<Registration> all = new ArrayList<>();
     for (int bytes : LENGTHS) {
       Path file = Files.createTempFile(directory, "rdma-perf", ".tmp");
       try {
@@ -75,14 +75,20 @@ public record CardPrices(
         for (int i = 0; i <= TRIES; i++) {
           times[i] = register(domain, file, bytes);
         }
-        all.add(
+        measured.add(
             new Registration(
                 bytes, times[0][0], coldNs, median(times, 0), median(times, 1), median(times, 2)));
+      } catch (VerbsException e) {
+        // Of ENOMEM, the engine says how to raise the limit of locked memory.
+        throw new VerbsException(
+            e.call(),
+            e.errno(),
+            "a file of " + size(bytes) + " cannot be registered: " + e.getMessage(),
+            e);
       } finally {
         Files.delete(file);
       }
     }
-    return all;
   }
 
   /** False where the file system does not write in this way. */
@@ -119,11 +125,11 @@ public record CardPrices(
 
   /**
    * What this means for tuning, in one line: for which blocks a server registers windows, by the
-   * price of a call and of a page, and which are copied.
+   * price of a call and of a page, which are copied, and the setting where one helps.
    */
   public String advice() {
-    if (registrations.isEmpty()) {
-      return "files are not registered here, so all blocks are copied";
+    if (registrations.size() < 2) {
+      return registrationsNotMeasured;
     }
     Registration shortest = registrations.get(0);
     Registration longest = registrations.get(registrations.size() - 1);
@@ -138,13 +144,14 @@ public record CardPrices(
         windows.add("windows of " + size(one.bytes()) + " pay for " + blocks);
       }
     }
+    String end = windows.isEmpty() ? "set spark.shuffle.rdma.serve=copy" : "no setting is needed";
     return (windows.isEmpty() ? "copies, because no window pays" : String.join(", ", windows))
-        + " ("
-        + price.parts()
-        + ")";
+        + (" (" + price.parts() + "); ")
+        + (registrationsNotMeasured.isEmpty() ? end : registrationsNotMeasured);
   }
 
-  private static String size(long bytes) {
+  /** As in "64 KiB". */
+  public static String size(long bytes) {
     return bytes < 1 << 20 ? (bytes >> 10) + " KiB" : (bytes >> 20) + " MiB";
   }
 }

@@ -123,10 +123,10 @@ public final class PerfClient implements AutoCloseable {
    * @param durationNs as for {@link #run}
    */
   public CardPrices prices(Path directory, long durationNs) throws IOException, VerbsException {
-    List<CardPrices.Registration> registrations = List.of();
+    List<CardPrices.Registration> registrations = new ArrayList<>();
     String notMeasured = "";
     try {
-      registrations = read.registrations(directory, new SystemFiles(Path.of("/")));
+      read.registrations(directory, new SystemFiles(Path.of("/")), registrations);
     } catch (VerbsException e) {
       notMeasured = e.getMessage();
     }

@@ -113,9 +113,11 @@ final class ReadMeter extends Meter {
    * The costs of files in a directory.
    *
    * @param files of this machine
-   * @throws VerbsException when files are not registered there, with the reason as its message
+   * @param measured takes each as it is measured
+   * @throws VerbsException when files are not registered there, or not one of that length; its
+   *     message is a sentence
    */
-  List<CardPrices.Registration> registrations(Path directory, SystemFiles files)
+  void registrations(Path directory, SystemFiles files, List<CardPrices.Registration> measured)
       throws IOException, VerbsException {
     Optional<String> objection =
         !device.info().can(Capability.FILE_REGIONS)
@@ -124,9 +126,10 @@ final class ReadMeter extends Meter {
                 ? Optional.empty()
                 : WritePins.of(files, domain).objection(directory);
     if (objection.isPresent()) {
-      throw new VerbsException("ibv_reg_mr", objection.get());
+      throw new VerbsException(
+          "ibv_reg_mr", "files are not registered here, so blocks are copied: " + objection.get());
     }
-    return CardPrices.registrations(domain, directory);
+    CardPrices.measureFiles(domain, directory, measured);
   }
 
   /** Time of a post while that many threads post at once; 0 where they may not. */

@@ -40,7 +40,8 @@ class CardPricesTest {
     assertThat(withRegistrations(75_000, 270).advice())
         .isEqualTo(
             "windows of 1 MiB pay for blocks up to 16 KiB, windows of 16 MiB pay for blocks up to"
-                + " 64 KiB (a window costs 125.0 us and 370 ns a page, a copy 5.0 us and 300 ns)");
+                + " 64 KiB (a window costs 125.0 us and 370 ns a page, a copy 5.0 us and 300 ns); no"
+                + " setting is needed");
   }
 
   @Test
@@ -55,12 +56,13 @@ class CardPricesTest {
     assertThat(withRegistrations(5_000_000, 3_000).advice())
         .isEqualTo(
             "copies, because no window pays (a window costs 5050.0 us and 3100 ns a page, a copy"
-                + " 5.0 us and 300 ns)");
+                + " 5.0 us and 300 ns); set spark.shuffle.rdma.serve=copy");
   }
 
   @Test
-  void shouldAdviseCopiesWhereFilesAreNotRegistered() {
-    assertThat(new CardPrices(1, List.of(), "refused", 1, 1, 1, 1).advice())
-        .isEqualTo("files are not registered here, so all blocks are copied");
+  void shouldGiveTheReasonWhereTooLittleIsRegistered() {
+    List<Registration> shortest = withRegistrations(75_000, 270).registrations().subList(0, 1);
+    assertThat(new CardPrices(1, List.of(), "refused", 1, 1, 1, 1).advice()).isEqualTo("refused");
+    assertThat(new CardPrices(1, shortest, "refused", 1, 1, 1, 1).advice()).isEqualTo("refused");
   }
 }

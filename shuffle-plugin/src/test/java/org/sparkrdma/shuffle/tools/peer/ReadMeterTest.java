@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,24 +40,26 @@ class ReadMeterTest {
     return new SystemFiles(root);
   }
 
-  private List<CardPrices.Registration> registrations(String fileSystem) throws Exception {
+  private final List<CardPrices.Registration> measured = new ArrayList<>();
+
+  private void register(String fileSystem) throws Exception {
     try (VerbsEngine engine = ScriptedEngine.over(DEVICE.library());
         Device device = engine.open(ScriptedEngine.DEVICE);
         ReadMeter meter = new ReadMeter(device)) {
-      return meter.registrations(directory, system(fileSystem));
+      meter.registrations(directory, system(fileSystem), measured);
     }
   }
 
   /** One registration is the meter's own memory, one the mapping that cannot be written. */
   @ParameterizedTest
   @CsvSource({
-    "nfs4, 2, would write registered files of nfs4 again",
+    "nfs4, 2, 'files are not registered here, so blocks are copied: Linux 6.1.192 would write'",
     "ext4, 3, 'would write registered files of ext4 again, as a trial shows'"
   })
   void shouldNotRegisterWhatTheKernelWouldWriteAgain(String type, int calls, String reason) {
     DEVICE.library().limit("write_pins", 1);
     long before = DEVICE.library().calls("ibv_reg_mr");
-    assertThatThrownBy(() -> registrations(type))
+    assertThatThrownBy(() -> register(type))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining(reason);
     assertThat(DEVICE.library().calls("ibv_reg_mr") - before).isEqualTo(calls);
@@ -65,7 +68,20 @@ class ReadMeterTest {
 
   @Test
   void shouldMeasureRegistrationsOfNfsWhereTheKernelPinsForReading() throws Exception {
-    assertThat(registrations("nfs4")).hasSize(3);
+    register("nfs4");
+    assertThat(measured).hasSize(3);
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldSayWhichLengthTheLimitOfLockedMemoryRefuses() {
+    DEVICE.library().limit("memlock", 8 << 20);
+    assertThatThrownBy(() -> register("ext4"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith(
+            "a file of 16 MiB cannot be registered: ibv_reg_mr failed: errno=12 (")
+        .hasMessageContaining(" memlockLimit=");
+    assertThat(measured).extracting("bytes").containsExactly(64 << 10, 1 << 20);
     assertThat(directory).isEmptyDirectory();
   }
 }
