@@ -25,6 +25,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,6 +47,7 @@ import org.sparkrdma.verbs.StubDevice;
 import org.sparkrdma.verbs.VerbsException;
 
 /** A server whose agent, disk threads and clock are this test. */
+@Timeout(60)
 class BlockServerTest {
   private static final int WINDOW = 64 << 10;
   private static final int CHUNK = 4 << 10;
