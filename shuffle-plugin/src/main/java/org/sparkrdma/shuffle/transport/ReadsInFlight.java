@@ -17,6 +17,9 @@ final class ReadsInFlight {
   private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
 
+  /** Whether something has changed since there was no room. */
+  private boolean mayServe;
+
   /**
    * @param maxBytes at least the length of the longest READ
    */
@@ -34,7 +37,7 @@ final class ReadsInFlight {
   boolean tryTake(int lengthBytes, long ownBytes, boolean first) {
     long freeBytes = maxBytes - postedBytes;
     boolean mayHave = ownBytes == 0 || ownBytes + lengthBytes <= SHARE * freeBytes;
-    if (lengthBytes <= freeBytes && mayHave && (first || ownBytes == 0 || waiting.isEmpty())) {
+    if (lengthBytes <= freeBytes && mayHave && (first || waiting.isEmpty())) {
       postedBytes += lengthBytes;
       return true;
     }
@@ -44,25 +47,28 @@ final class ReadsInFlight {
   /** The connection waits; {@link #serve} gives it its turn. */
   void await(ReadPipeline reads) {
     waiting.add(reads);
+    mayServe = true;
   }
 
   /** READs have completed, make no progress, or their queue pair is destroyed. */
   void giveBack(long lengthBytes) {
     postedBytes -= lengthBytes;
+    mayServe = true;
   }
 
   /** Gives turns to the connections that wait, as far as there is room. */
   int serve() {
     int served = 0;
-    while (!waiting.isEmpty()) {
-      ReadPipeline next = poorest();
+    while (mayServe && !waiting.isEmpty()) {
+      ReadPipeline next = takePoorest();
       long earlierBytes = postedBytes;
       boolean waits = !next.postReads(true);
       if (waits && postedBytes == earlierBytes) {
         // There is no room for its next READ.
+        waiting.addFirst(next);
+        mayServe = false;
         return served;
       }
-      waiting.remove(next);
       if (waits) {
         waiting.add(next);
       }
@@ -71,13 +77,18 @@ final class ReadsInFlight {
     return served;
   }
 
-  private ReadPipeline poorest() {
-    ReadPipeline poorest = null;
+  /** The first of those that have least; most that wait have nothing. */
+  private ReadPipeline takePoorest() {
+    ReadPipeline poorest = waiting.peek();
     for (ReadPipeline one : waiting) {
-      if (poorest == null || one.inFlightBytes() < poorest.inFlightBytes()) {
+      if (one.inFlightBytes() < poorest.inFlightBytes()) {
         poorest = one;
       }
+      if (poorest.inFlightBytes() == 0) {
+        break;
+      }
     }
+    waiting.remove(poorest);
     return poorest;
   }
 
