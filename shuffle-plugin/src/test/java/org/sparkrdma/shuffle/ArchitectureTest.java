@@ -118,7 +118,7 @@ class ArchitectureTest {
             // Of one that answers, after waits in vain.
             "Peer.PAUSED_NS",
             "Peer.APART_NS",
-            "Peer.WELL_NS",
+            "Peer.MAX_PAUSED_NS",
             "ConnectAttempts.YOUNG_NS",
             "ServePeers.MIN_IDLE_NS",
             // Of leases, which no block waits for.

@@ -170,7 +170,9 @@ final class FetchConnection extends MessageConnection {
   protected void onRetired(Object use, long nowNs) {
     lastUsedNs = nowNs;
     if (use instanceof ReadBatch batch) {
-      peer.onResult(nowNs);
+      if (!suspect) {
+        peer.onResult(nowNs);
+      }
       chargeSlowResult(nowNs);
       reads.onReadDone(batch, nowNs);
       onProgress(nowNs);

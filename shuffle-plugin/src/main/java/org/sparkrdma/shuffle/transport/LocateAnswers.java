@@ -69,7 +69,6 @@ final class LocateAnswers {
    */
   private void addReads(BlockFetch[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
-    boolean some = false;
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
@@ -80,7 +79,6 @@ final class LocateAnswers {
       current = next;
       ended = located.kind() != Located.Kind.LOCATED;
       if (!ended) {
-        some = true;
         bytes += located.lengthBytes();
         addReadsOf(asked[next], batch, nowNs);
       } else {
@@ -90,7 +88,7 @@ final class LocateAnswers {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no extent");
     }
-    noRoom &= !some;
+    noRoom &= bytes == 0;
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
     boolean full =
         roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;

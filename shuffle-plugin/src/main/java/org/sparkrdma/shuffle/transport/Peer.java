@@ -17,11 +17,11 @@ final class Peer {
   private static final long FIRST_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** A peer that answers is well so long after a wait in vain, such as one pause of its JVM. */
+  /** A peer that delivers is well so long after a wait in vain, such as one pause of its JVM. */
   private static final long PAUSED_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The same where an earlier wait in vain was less than {@link #APART_NS} before. */
-  private static final long WELL_NS = TimeUnit.SECONDS.toNanos(10);
+  /** The same at most: it doubles with each wait in vain of one that was well for less time. */
+  private static final long MAX_PAUSED_NS = TimeUnit.MINUTES.toNanos(10);
 
   private static final long APART_NS = TimeUnit.SECONDS.toNanos(20);
 
@@ -53,8 +53,13 @@ final class Peer {
   private boolean hadVainWait;
   private long vainWaitNs;
 
-  /** The time after its last wait in vain until it is well, if it answers. */
+  /** The time after its last wait in vain until it is well, if it delivers. */
   private long wellAfterNs;
+
+  /** Whether a READ was done since the last wait in vain, and before that. */
+  private boolean readSince;
+
+  private boolean readBefore;
 
   /** Time of the last fetch. */
   private long wantedNs;
@@ -112,10 +117,14 @@ final class Peer {
   }
 
   private long inVain(WaitBudget budget, long sinceNs, long nowNs) {
-    if (!hadVainWait || nowNs - vainWaitNs >= APART_NS) {
+    if (!hadVainWait || nowNs - vainWaitNs >= wellAfterNs + APART_NS) {
       wellAfterNs = PAUSED_NS;
     } else if (nowNs - vainWaitNs >= PAUSED_NS) {
-      wellAfterNs = WELL_NS;
+      wellAfterNs = Math.min(2 * wellAfterNs, MAX_PAUSED_NS);
+    }
+    if (readSince || !hadVainWait || nowNs - vainWaitNs >= PAUSED_NS) {
+      readBefore = readSince;
+      readSince = false;
     }
     hadVainWait = true;
     vainWaitNs = nowNs;
@@ -144,16 +153,18 @@ final class Peer {
 
   /** A READ of it is done. */
   void onResult(long nowNs) {
+    readSince = true;
     hadResult = true;
     resultNs = nowNs;
     neededNs = 0;
     waits.onResult(nowNs);
   }
 
-  /** All that was begun before it made no progress has ended: it has paused, and is well. */
+  /** All that was begun before it made no progress has ended: one that had delivered has paused. */
   void onRecovered(long nowNs) {
-    hadResult = true;
-    resultNs = nowNs;
+    if (readBefore) {
+      resultNs = nowNs;
+    }
   }
 
   /** A fault for which nobody has waited: connections that fail at once have an end, too. */

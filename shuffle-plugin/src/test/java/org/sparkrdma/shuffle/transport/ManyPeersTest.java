@@ -3,7 +3,10 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -11,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Messages;
 
 /** A reader of many executors, of which some are slow now and then, in virtual time. */
 @Tag("slow")
@@ -140,5 +145,66 @@ class ManyPeersTest extends VirtualFixture {
       read += i < 300 ? 0 : both.read();
     }
     assertThat(read).isEqualTo(300);
+  }
+
+  /** READs that are short take each gap, but not before one that waits. */
+  @ParameterizedTest
+  @CsvSource({"15,256", "20,512"})
+  void shouldReadLargeBlocksBesideManySmallOnes(int count, int largeKb) throws Exception {
+    VirtualExecutor one = fabric.start(BLOCK_BYTES, "reads.bytes.max", "1m");
+    List<VirtualExecutor> small = servers(count, BLOCK_BYTES);
+    List<VirtualExecutor> large = servers(1, largeKb << 10);
+    fabric.delayReads(from -> small.contains(from) ? 5 * MS : 0);
+    List<VirtualTask> others = new ArrayList<>();
+    for (VirtualExecutor other : small) {
+      others.add(new VirtualTask(fabric, one, List.of(other), 1, 0));
+      fabric.run(MS / 3);
+    }
+    fabric.run(SECOND);
+    VirtualTask task = new VirtualTask(fabric, one, large, 1, 10 * MS);
+    fabric.run(10 * SECOND);
+    assertThat(task.read()).isGreaterThan(500);
+    others.forEach(VirtualTask::end);
+    task.end();
+    fabric.run(30 * SECOND);
+  }
+
+  /** No READ of theirs has ever come in time: the end of one that was given up is no result. */
+  @ParameterizedTest
+  @CsvSource({"40,700,0", "40,0,700"})
+  void shouldLoseLittleToPeersThatAreAlwaysLate(int count, int locatedMs, int readMs)
+      throws Exception {
+    List<VirtualExecutor> late = servers(count, BLOCK_BYTES);
+    fabric.delayReads(from -> readMs * MS);
+    fabric.delayMessages((from, type) -> type == Messages.LOCATED ? locatedMs * MS : 0);
+    VirtualTask task = new VirtualTask(fabric, reader, late, 1, 10 * MS);
+    fabric.run(60 * SECOND);
+    assertThat(task.lostNs()).isLessThanOrEqualTo(1_500 * MS + 60 * SECOND / 50 + 40 * MS);
+    task.end();
+    fabric.run(10 * SECOND);
+  }
+
+  /** Each answer has an empty block, and no room for the other one. */
+  @Test
+  void shouldLoseLittleToAPeerThatLocatesNothing() throws Exception {
+    List<VirtualExecutor> peer = servers(1, BLOCK_BYTES);
+    fabric.delayMessages((from, type) -> type == Messages.LOCATED ? 95 * MS : 0);
+    fabric.changeMessages(
+        message -> {
+          if (message[0] != Messages.LOCATED) {
+            return message;
+          }
+          ByteBuffer from = ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN);
+          ByteBuffer to = ByteBuffer.allocate(200);
+          Located.Encoder encoder = new Located.Encoder().begin(to, from.getLong(8), 0);
+          encoder.located(0, 0, 0, 0, 0, 0, 0);
+          encoder.byTcp(1, Located.Kind.BUSY);
+          return Arrays.copyOf(to.array(), encoder.finish(0, 0));
+        });
+    VirtualTask task = new VirtualTask(fabric, reader, peer, 2, 10 * MS);
+    fabric.run(60 * SECOND);
+    assertThat(task.lostNs()).isLessThanOrEqualTo(1_500 * MS + 60 * SECOND / 50 + 40 * MS);
+    task.end();
+    fabric.run(10 * SECOND);
   }
 }
