@@ -76,7 +76,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       VerbsLibrary verbs = device.libraries().verbs();
       long mr = verbs.regMr(pd, mapping.address(), lengthBytes, bits);
       if (mr == 0) {
-        throw registrationFailure(Native.errno(), lengthBytes, "readOnly=" + file);
+        throw registrationFailure(Native.errno(), lengthBytes, "readOnly=true");
       }
       device.onReleased("ibv_dereg_mr", verbs.deregMr(mr), "");
       return true;

@@ -193,7 +193,7 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
               return null;
             });
     new Thread(change, "change").start();
-    while (library.calls("ibv_modify_qp") == before) {
+    while (library.calls("ibv_modify_qp") == before && !change.isDone()) {
       Thread.onSpinWait();
     }
     library.fail("ibv_post_send", EIO, 1, 1);

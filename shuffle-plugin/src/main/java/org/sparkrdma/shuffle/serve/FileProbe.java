@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -49,6 +51,7 @@ public final class FileProbe {
     ServeSettings settings = server.settings();
     Device device = server.device().device();
     List<Path> copied = new ArrayList<>();
+    Map<Path, String> permissions = new LinkedHashMap<>();
     if (settings.registersFiles(device)) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
       if (settings.mayCopyInsteadOfPinning(device)) {
@@ -60,13 +63,13 @@ public final class FileProbe {
             directories.remove(directory);
             copied.add(directory);
           }
-          pins.permission(directory)
-              .ifPresent(
-                  permission ->
-                      LOG.info("Files in {} may be registered: {}", directory, permission));
+          pins.permission(directory).ifPresent(why -> permissions.put(directory, why));
         }
       }
       copied.addAll(refusing(server.device().domain(), directories, access));
+      permissions.keySet().removeAll(copied);
+      permissions.forEach(
+          (directory, why) -> LOG.info("Files in {} may be registered: {}", directory, why));
     }
     return copied;
   }

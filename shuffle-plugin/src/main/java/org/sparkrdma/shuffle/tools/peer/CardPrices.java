@@ -70,7 +70,9 @@ public record CardPrices(
       try {
         boolean cold = write(file, bytes, ExtendedOpenOption.DIRECT);
         long coldNs = cold ? register(domain, file, bytes)[0] : 0;
-        write(file, bytes, StandardOpenOption.TRUNCATE_EXISTING);
+        if (!write(file, bytes, StandardOpenOption.TRUNCATE_EXISTING)) {
+          throw new IOException("a file of " + size(bytes) + " cannot be written here");
+        }
         long[][] times = new long[TRIES + 1][];
         for (int i = 0; i <= TRIES; i++) {
           times[i] = register(domain, file, bytes);

@@ -127,7 +127,7 @@ public final class PerfClient implements AutoCloseable {
     String notMeasured = "";
     try {
       read.registrations(directory, new SystemFiles(Path.of("/")), registrations);
-    } catch (VerbsException e) {
+    } catch (IOException | VerbsException e) {
       notMeasured = e.getMessage();
     }
     return new CardPrices(
