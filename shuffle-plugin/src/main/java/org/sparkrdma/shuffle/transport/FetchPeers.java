@@ -127,7 +127,9 @@ final class FetchPeers {
         peer.needsNoConnection();
       }
       boolean quarantined = peer.isQuarantined(nowNs);
-      countVain(peer.inVain(sinceNs, nowNs));
+      if (!known) {
+        countVain(peer.inVain(sinceNs, nowNs));
+      }
       leaveWaitingToTcp(peer, attempt ? reason : FallbackReason.LOST_PEER, detail, nowNs);
       if (!known) {
         peer.onFault(nowNs);
@@ -154,6 +156,7 @@ final class FetchPeers {
   void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
       countVain(connection.peer().inVain(askedNs, nowNs));
+      connection.peer().onRecovered(nowNs);
       connection.setLimit(connection.peer().limitNs(nowNs));
     }
   }

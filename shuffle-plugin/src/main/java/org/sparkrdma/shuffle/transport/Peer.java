@@ -20,7 +20,7 @@ final class Peer {
   /** A peer that delivers is well so long after a wait in vain, such as one pause of its JVM. */
   private static final long PAUSED_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The same at most: it doubles with each wait in vain of one that was well for less time. */
+  /** The same at most: it doubles with each wait in vain of one that was well for as short. */
   private static final long MAX_PAUSED_NS = TimeUnit.MINUTES.toNanos(10);
 
   private static final long APART_NS = TimeUnit.SECONDS.toNanos(20);
@@ -60,6 +60,9 @@ final class Peer {
   private boolean readSince;
 
   private boolean readBefore;
+
+  /** Whether its last connection has delivered. */
+  private boolean delivered;
 
   /** Time of the last fetch. */
   private long wantedNs;
@@ -102,7 +105,7 @@ final class Peer {
 
   private boolean isWell(long nowNs) {
     return hadResult
-        && (!hadVainWait || (resultNs - vainWaitNs > 0 && nowNs - vainWaitNs >= wellAfterNs));
+        && (!hadVainWait || (resultNs - vainWaitNs >= 0 && nowNs - vainWaitNs >= wellAfterNs));
   }
 
   /** Whether a wait for its answer or its READs is over. */
@@ -119,7 +122,7 @@ final class Peer {
   private long inVain(WaitBudget budget, long sinceNs, long nowNs) {
     if (!hadVainWait || nowNs - vainWaitNs >= wellAfterNs + APART_NS) {
       wellAfterNs = PAUSED_NS;
-    } else if (nowNs - vainWaitNs >= PAUSED_NS) {
+    } else if (nowNs - vainWaitNs >= PAUSED_NS && nowNs - vainWaitNs < 2 * wellAfterNs) {
       wellAfterNs = Math.min(2 * wellAfterNs, MAX_PAUSED_NS);
     }
     if (readSince || !hadVainWait || nowNs - vainWaitNs >= PAUSED_NS) {
@@ -154,6 +157,7 @@ final class Peer {
   /** A READ of it is done. */
   void onResult(long nowNs) {
     readSince = true;
+    delivered = true;
     hadResult = true;
     resultNs = nowNs;
     neededNs = 0;
@@ -303,11 +307,14 @@ final class Peer {
 
   /** Its connection is established. */
   void onEstablished(long nowNs) {
-    everConnected = true;
     waitedInVain = false;
     needsNoConnection();
-    hadResult = true;
-    resultNs = nowNs;
+    if (!everConnected || delivered) {
+      hadResult = true;
+      resultNs = nowNs;
+    }
+    everConnected = true;
+    delivered = false;
   }
 
   /** Its connection is broken, or the attempt has failed. */

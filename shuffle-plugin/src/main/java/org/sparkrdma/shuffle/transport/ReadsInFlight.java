@@ -94,7 +94,7 @@ final class ReadsInFlight {
 
   /** A connection ends. */
   void remove(ReadPipeline reads) {
-    waiting.remove(reads);
+    mayServe |= waiting.remove(reads);
   }
 
   /** Bytes of READs that are posted and count. */

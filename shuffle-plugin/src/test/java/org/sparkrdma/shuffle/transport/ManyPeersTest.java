@@ -81,6 +81,21 @@ class ManyPeersTest extends VirtualFixture {
     end(tasks);
   }
 
+  /** What is forgiven once must not be forgiven less and less to one that delivers in between. */
+  @Test
+  void shouldStillReadFromPeersThatHavePausedForMinutes() throws Exception {
+    List<VirtualExecutor> servers = servers(20, BLOCK_BYTES);
+    List<VirtualTask> tasks = tasks(servers);
+    for (int i = 0; i < servers.size(); i++) {
+      pauseAgain(servers.get(i), 15 * SECOND * i / servers.size(), 300 * MS, 15 * SECOND);
+    }
+    fabric.run(200 * SECOND);
+    assertThat(readIn(tasks, 60 * SECOND)).isGreaterThan(0.8);
+    pausing = false;
+    fabric.run(SECOND);
+    end(tasks);
+  }
+
   private void pauseAgain(VirtualExecutor one, long afterNs, long pauseNs, long periodNs) {
     fabric.after(
         afterNs,
@@ -182,6 +197,18 @@ class ManyPeersTest extends VirtualFixture {
     assertThat(task.lostNs()).isLessThanOrEqualTo(1_500 * MS + 60 * SECOND / 50 + 40 * MS);
     task.end();
     fabric.run(10 * SECOND);
+  }
+
+  /** Their connections break, and the next ones hang as well. */
+  @Test
+  void shouldLoseLittleToPeersWhoseReadsNeverEnd() throws Exception {
+    List<VirtualExecutor> sick = servers(40, BLOCK_BYTES);
+    fabric.delayReads(from -> VirtualFabric.LOST);
+    VirtualTask task = new VirtualTask(fabric, reader, sick, 1, 10 * MS);
+    fabric.run(150 * SECOND);
+    assertThat(task.lostNs()).isLessThanOrEqualTo(1_500 * MS + 150 * SECOND / 50 + 40 * MS);
+    task.end();
+    fabric.run(60 * SECOND);
   }
 
   /** Each answer has an empty block, and no room for the other one. */
