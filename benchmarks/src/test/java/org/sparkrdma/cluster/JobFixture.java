@@ -92,7 +92,10 @@ public record JobFixture(Path directory, Path jar) {
 
   /** Asserts that all remote blocks came by READ, and that no task failed. */
   static void assertAllByRead(JobResult result) {
-    assertThat(result.counter("rdma.bytes.read")).isPositive().isEqualTo(result.remoteBytes());
+    assertThat(result.counter("rdma.bytes.read"))
+        .as("by READ; %s", result.counters())
+        .isPositive()
+        .isEqualTo(result.remoteBytes());
     assertThat(result.counter("tcp.bytes.read")).isZero();
     assertThat(result.counters())
         .allSatisfy(
