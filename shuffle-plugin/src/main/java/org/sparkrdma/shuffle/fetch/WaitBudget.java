@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
  * How long may be waited for something that perhaps never comes, while TCP would do. The clock
  * alone earns time, and waits in vain spend it. Waits at the same time spend it once; waits that
  * end with a result are free as far as they are usual, and earn nothing. So in any time T, waits in
- * vain cost at most the capacity and T / 50, whatever the pattern of a fault. A budget may have a
- * parent, which all waits of its children spend, too.
+ * vain cost at most the capacity and T / 50, whatever the pattern of a fault; but a peer that
+ * delivers is read from beside an empty budget of all. A budget may have a parent, which all waits
+ * of its children spend, too.
  *
  * <p>Each of an executor's tasks waits for memory and for peers, so these budgets have one parent
  * ({@link #ofReader}). The constants of all of them are here. Confined to one thread, for an

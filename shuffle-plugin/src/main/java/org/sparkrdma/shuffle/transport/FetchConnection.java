@@ -367,7 +367,7 @@ final class FetchConnection extends MessageConnection {
     long sinceNs = nowNs;
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {
-      sinceNs = suspect ? nowNs : later(oldestNs(nowNs), progressNs);
+      sinceNs = later(oldestNs(nowNs), progressNs);
       // Only the block whose data are corrupt counts as such.
       boolean lost = reason == null || reason == FallbackReason.CORRUPT;
       FallbackReason of = lost ? FallbackReason.LOST_PEER : reason;

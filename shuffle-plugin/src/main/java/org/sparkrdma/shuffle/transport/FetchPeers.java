@@ -120,7 +120,11 @@ final class FetchPeers {
       attempts.endAttempt(connection);
     }
     boolean known = attempt ? peer.hasWaitedInVain() : connection.isSuspect();
-    peer.onBroken();
+    if (attempt) {
+      peer.onFailed();
+    } else {
+      peer.onBroken(reason != null);
+    }
     if (reason != null) {
       if (attempt) {
         peer.countFailedAttempt();
@@ -156,7 +160,7 @@ final class FetchPeers {
   void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
       countVain(connection.peer().inVain(askedNs, nowNs));
-      connection.peer().onRecovered(nowNs);
+      connection.peer().onAnswer(nowNs);
       connection.setLimit(connection.peer().limitNs(nowNs));
     }
   }

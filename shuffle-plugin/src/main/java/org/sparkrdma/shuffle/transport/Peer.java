@@ -18,12 +18,13 @@ final class Peer {
   private static final long MAX_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** A peer that delivers is well so long after a wait in vain, such as one pause of its JVM. */
-  private static final long PAUSED_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long PAUSED_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** The same at most: it doubles with each wait in vain of one that was well for as short. */
-  private static final long MAX_PAUSED_NS = TimeUnit.MINUTES.toNanos(10);
+  /** The same at most: it doubles with a wait in vain soon after it was well again. */
+  private static final long MAX_PAUSED_NS = TimeUnit.SECONDS.toNanos(10);
 
-  private static final long APART_NS = TimeUnit.SECONDS.toNanos(20);
+  /** One that was well for so long has paused once. */
+  private static final long APART_NS = TimeUnit.SECONDS.toNanos(5);
 
   /** Of as many slow results one is compared with TCP. */
   private static final int PROBE_PART = 16;
@@ -61,8 +62,11 @@ final class Peer {
 
   private boolean readBefore;
 
-  /** Whether its last connection has delivered. */
+  /** Whether its connection has delivered in time. */
   private boolean delivered;
+
+  /** Whether the connection before it has ended by a fault without that. */
+  private boolean wasBarren;
 
   /** Time of the last fetch. */
   private long wantedNs;
@@ -97,7 +101,7 @@ final class Peer {
     }
     long limitNs = waits.limitNs(nowNs);
     if (limitNs < Math.max(1, neededNs)) {
-      // Others have spent what all peers have: one that answers is read from all the same.
+      // Others have spent what all peers have: one that delivers is read from all the same.
       return isWell(nowNs) ? WaitBudget.CHECK_NS : 0;
     }
     return limitNs;
@@ -120,9 +124,10 @@ final class Peer {
   }
 
   private long inVain(WaitBudget budget, long sinceNs, long nowNs) {
-    if (!hadVainWait || nowNs - vainWaitNs >= wellAfterNs + APART_NS) {
+    long wellNs = nowNs - vainWaitNs - wellAfterNs;
+    if (!hadVainWait || wellNs >= APART_NS) {
       wellAfterNs = PAUSED_NS;
-    } else if (nowNs - vainWaitNs >= PAUSED_NS && nowNs - vainWaitNs < 2 * wellAfterNs) {
+    } else if (nowNs - vainWaitNs >= PAUSED_NS && wellNs < PAUSED_NS) {
       wellAfterNs = Math.min(2 * wellAfterNs, MAX_PAUSED_NS);
     }
     if (readSince || !hadVainWait || nowNs - vainWaitNs >= PAUSED_NS) {
@@ -167,6 +172,13 @@ final class Peer {
   /** All that was begun before it made no progress has ended: one that had delivered has paused. */
   void onRecovered(long nowNs) {
     if (readBefore) {
+      resultNs = nowNs;
+    }
+  }
+
+  /** It has answered, though without room or an end. */
+  void onAnswer(long nowNs) {
+    if (delivered) {
       resultNs = nowNs;
     }
   }
@@ -309,18 +321,24 @@ final class Peer {
   void onEstablished(long nowNs) {
     waitedInVain = false;
     needsNoConnection();
-    if (!everConnected || delivered) {
+    everConnected = true;
+    delivered = false;
+    if (!wasBarren) {
       hadResult = true;
       resultNs = nowNs;
     }
-    everConnected = true;
-    delivered = false;
   }
 
-  /** Its connection is broken, or the attempt has failed. */
-  void onBroken() {
+  /** The attempt has failed. */
+  void onFailed() {
     connection = null;
     waitedInVain = false;
+  }
+
+  /** Its connection has ended. */
+  void onBroken(boolean ofFault) {
+    onFailed();
+    wasBarren = ofFault && !delivered;
   }
 
   int failedAttempts() {

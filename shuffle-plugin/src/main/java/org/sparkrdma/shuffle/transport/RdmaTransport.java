@@ -129,8 +129,8 @@ public final class RdmaTransport implements StartedTransport {
   }
 
   /**
-   * Closes everything; open blocks fail with {@link FallbackReason#STOPPED}. When the agent or a
-   * disk does not return in time, this throws, and a later call goes on with that step.
+   * Closes everything; open blocks use TCP, with {@link FallbackReason#STOPPED}. When the agent or
+   * a disk does not return in time, this throws, and a later call goes on with that step.
    */
   @Override
   public void close() {

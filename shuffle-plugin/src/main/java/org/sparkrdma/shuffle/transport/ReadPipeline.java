@@ -80,8 +80,7 @@ final class ReadPipeline {
   /**
    * Posts READs as far as the send queue and {@link ReadsInFlight} have room.
    *
-   * @param first whether it is the first one that waits, and has its turn now: for one READ, if
-   *     others wait, too
+   * @param first whether it has its turn now: for one READ, if others wait, too
    * @return false when it must still wait for its turn
    */
   boolean postReads(boolean first) {

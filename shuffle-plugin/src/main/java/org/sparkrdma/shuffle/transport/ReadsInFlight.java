@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
  * stop the others. Confined to the agent.
  */
 final class ReadsInFlight {
+  /** A connection has at most so many times what is free. */
   private static final int SHARE = 2;
 
   private final long maxBytes;

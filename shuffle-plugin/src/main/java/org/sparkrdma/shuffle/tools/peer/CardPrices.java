@@ -71,7 +71,7 @@ public record CardPrices(
         boolean cold = write(file, bytes, ExtendedOpenOption.DIRECT);
         long coldNs = cold ? register(domain, file, bytes)[0] : 0;
         if (!write(file, bytes, StandardOpenOption.TRUNCATE_EXISTING)) {
-          throw new IOException("a file of " + size(bytes) + " cannot be written here");
+          throw new IOException("no room for " + size(bytes));
         }
         long[][] times = new long[TRIES + 1][];
         for (int i = 0; i <= TRIES; i++) {

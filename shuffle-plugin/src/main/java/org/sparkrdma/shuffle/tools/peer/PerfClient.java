@@ -127,8 +127,11 @@ public final class PerfClient implements AutoCloseable {
     String notMeasured = "";
     try {
       read.registrations(directory, new SystemFiles(Path.of("/")), registrations);
-    } catch (IOException | VerbsException e) {
+    } catch (VerbsException e) {
       notMeasured = e.getMessage();
+    } catch (IOException e) {
+      // Its message may be only a path.
+      notMeasured = "no file can be written there: " + e.getClass().getSimpleName();
     }
     return new CardPrices(
         setUpNs,
