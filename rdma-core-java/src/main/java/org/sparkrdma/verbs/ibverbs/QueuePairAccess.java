@@ -16,9 +16,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * What peers may do by a queue pair of the device, and its error state. The queue pair holds this
- * object's lock, for which no thread that posts or breaks it waits, to change the access and before
- * it is destroyed; any thread breaks it, until then.
+ * What peers may do by a queue pair of the device, and its error state. The queue pair changes the
+ * access with this object's lock, and takes it before it is destroyed; no thread that posts waits
+ * for it. Any thread may break it, until it is destroyed.
  */
 final class QueuePairAccess {
   private static final Logger LOG = LoggerFactory.getLogger(QueuePairAccess.class);

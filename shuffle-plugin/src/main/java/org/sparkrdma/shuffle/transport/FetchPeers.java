@@ -69,7 +69,8 @@ final class FetchPeers {
     } else if (usable ? peer.limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
       request.leaveRestToTcp(from, FallbackReason.QUARANTINED, "waits for peers were in vain");
       if (!usable && !peer.isQuarantined(nowNs)) {
-        // Others have spent what all peers have: an attempt beside TCP shows that this one is well.
+        // Others have spent what all peers have: an attempt beside TCP shows whether this one is
+        // well.
         attempts.add(peer, nowNs);
       }
     } else if (usable && connection.wantsProbe()) {
@@ -156,7 +157,7 @@ final class FetchPeers {
     vainNs %= TimeUnit.MILLISECONDS.toNanos(1);
   }
 
-  /** The peer had no room or time for blocks: their wait was in vain, unless that was known. */
+  /** The peer has answered without room, or without an end: in vain, unless that was known. */
   void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
       countVain(connection.peer().inVain(askedNs, nowNs));
@@ -240,7 +241,7 @@ final class FetchPeers {
 
   /**
    * Leaves blocks to TCP whose waits are over. What was begun goes on, connection attempts as well:
-   * their end shows that a peer is well.
+   * their end shows whether a peer is well.
    */
   void checkWaits(long nowNs) {
     hasOpenWaits = false;

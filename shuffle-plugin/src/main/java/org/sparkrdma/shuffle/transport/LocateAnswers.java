@@ -23,7 +23,7 @@ final class LocateAnswers {
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
 
-  /** Whether the last answer has nothing but blocks for which the peer had no room or time. */
+  /** Whether the last answer locates no byte, and had no room or time for a block. */
   private boolean noRoom;
 
   /** Memory of its blocks that are not delivered. */
@@ -57,7 +57,7 @@ final class LocateAnswers {
     return batch;
   }
 
-  /** Whether the peer had no room or time for any block of the last answer. */
+  /** Whether the last answer locates no byte, since the peer had no room or time for blocks. */
   boolean hadNoRoom() {
     return noRoom;
   }

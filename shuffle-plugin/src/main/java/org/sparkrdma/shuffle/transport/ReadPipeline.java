@@ -212,8 +212,8 @@ final class ReadPipeline {
   }
 
   /**
-   * Its blocks use TCP, but posted READs go on: their end shows that the peer is well. They count
-   * no longer as in flight.
+   * Its blocks use TCP, but posted READs go on: their end shows that the peer has paused. They
+   * count no longer as in flight.
    */
   void hedge(FallbackReason reason, String detail, long nowNs) {
     shared.inFlight().remove(this);

@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * @param setUpNs from the address until the connection is established
  * @param registrations of files, by length
- * @param registrationsNotMeasured why there are none, or none of that length; empty where there are
+ * @param registrationsNotMeasured why not all lengths were measured; else empty
  * @param postNs a post of the only thread that posts; 0 where no other may than the one that polls
  * @param postOfFourNs a post of each of four threads at once; 0 likewise
  * @param readsPerSecond of 4 KiB, each after the one before
