@@ -119,6 +119,7 @@ class YarnIT {
             "shuffle",
             "spark.executor.memory=512m",
             "spark.shuffle.rdma.engine=soft",
+            "spark.shuffle.rdma.waits.factor=100",
             "spark.shuffle.rdma.doctor=true");
 
     assertThat(application.result().answer()).isEqualTo(job.small());

@@ -19,6 +19,7 @@ final class DeliverySuite extends ScenarioSuite {
       "spark.jars.ivySettings" -> Submission.ivySettings().toString,
       "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString,
       "spark.shuffle.rdma.engine" -> "soft",
+      "spark.shuffle.rdma.waits.factor" -> "100",
       "spark.shuffle.readHostLocalDisk" -> "false"
     )
     val conf = settings.flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
