@@ -50,15 +50,6 @@ class SickPeersTest extends VirtualFixture {
     assertThat(task.answered()).as("it does not hang").isPositive();
   }
 
-  /** What a task may lose: the capacity of the budget of a reader and a fiftieth of the time. */
-  private static void assertLosesLittle(VirtualTask task, long lengthNs) {
-    assertThat(task.lostNs())
-        .as(
-            "%d of %d requests by READ, failures: %s",
-            task.read(), task.answered(), task.failures())
-        .isLessThanOrEqualTo(1_500 * MS + lengthNs / 50 + 40 * MS);
-  }
-
   private void cutOff(List<VirtualExecutor> sick) {
     fabric.delayEvents(
         (to, type) ->

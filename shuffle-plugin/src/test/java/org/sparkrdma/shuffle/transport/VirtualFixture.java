@@ -25,6 +25,15 @@ abstract class VirtualFixture {
     fabric = new VirtualFabric();
   }
 
+  /** What a task may lose: the capacity of the budget of a reader and a fiftieth of the time. */
+  static final void assertLosesLittle(VirtualTask task, long lengthNs) {
+    assertThat(task.lostNs())
+        .as(
+            "%d of %d requests by READ, failures: %s",
+            task.read(), task.answered(), task.failures())
+        .isLessThanOrEqualTo(1_500 * MS + lengthNs / 50 + 40 * MS);
+  }
+
   /** Fetches a block, which must come by READ within a second. */
   final void assertReads(VirtualExecutor reader, Endpoint server) {
     VirtualFetch fetch = new VirtualFetch(reader, server);
