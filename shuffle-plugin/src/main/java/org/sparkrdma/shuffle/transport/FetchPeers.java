@@ -221,13 +221,14 @@ final class FetchPeers {
     boolean quarantined = peer.isQuarantined(nowNs);
     // Before the end of its connection, which would charge a fault like any other.
     peer.onCorruptData(nowNs);
-    if (!quarantined) {
-      attempts.onFault(
-          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.isQuarantined(nowNs));
-    }
     FetchConnection connection = established.get(incarnation);
     if (connection != null) {
       connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
+    }
+    // After the end, so that whoever sees it counted begins nothing on the connection.
+    if (!quarantined) {
+      attempts.onFault(
+          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.isQuarantined(nowNs));
     }
   }
 
