@@ -47,6 +47,8 @@ import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Seq;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
 
 @Tag("slow")
 @Timeout(120)
@@ -87,8 +89,9 @@ class RdmaPluginTest {
     for (int i = 0; i < 10; i++) {
       try (JavaSparkContext spark = new JavaSparkContext(conf)) {
         conf = spark.getConf();
-        assertThat(conf.get("spark.extraListeners").split(","))
-            .containsExactly(OTHER_LISTENER, ExecutorStarts.class.getName());
+        assertThat(conf.get("spark.extraListeners")).isEqualTo(OTHER_LISTENER);
+        ClassTag<ExecutorStarts> starts = ClassTag$.MODULE$.apply(ExecutorStarts.class);
+        assertThat(spark.sc().listenerBus().findListenersByClass(starts).size()).isEqualTo(1);
         assertThat(conf.contains(MANAGER)).as("looks like the user's choice").isFalse();
       }
     }

@@ -23,6 +23,8 @@ import org.sparkrdma.shuffle.links.LinkPart;
 public final class ExecutorStarts extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorStarts.class);
 
+  private static final String LISTENERS = "spark.extraListeners";
+
   /** Only what names it is a reason to blame the plug-in. */
   private static final String PACKAGE = "org.sparkrdma";
 
@@ -42,15 +44,29 @@ public final class ExecutorStarts extends SparkListener {
     if (!LinkCheck.missing(LinkPart.DRIVER).isEmpty()) {
       return;
     }
-    String key = "spark.extraListeners";
-    String name = ExecutorStarts.class.getName();
-    List<String> names = new ArrayList<>(List.of(conf.get(key, "").trim().split("\\s*,\\s*", -1)));
-    // The configuration may be that of an earlier context.
-    if (!names.contains(name)) {
-      names.removeIf(String::isBlank);
-      names.add(name);
-      conf.set(key, String.join(",", names));
+    List<String> others = otherListeners(conf);
+    others.add(ExecutorStarts.class.getName());
+    conf.set(LISTENERS, String.join(",", others));
+  }
+
+  /**
+   * Takes it out again after Spark has created it: an application without this jar may get the
+   * configuration, such as from a streaming checkpoint.
+   */
+  public static void unregister(SparkConf conf) {
+    List<String> others = otherListeners(conf);
+    if (others.isEmpty()) {
+      conf.remove(LISTENERS);
+    } else {
+      conf.set(LISTENERS, String.join(",", others));
     }
+  }
+
+  private static List<String> otherListeners(SparkConf conf) {
+    String[] names = conf.get(LISTENERS, "").trim().split("\\s*,\\s*", -1);
+    List<String> others = new ArrayList<>(List.of(names));
+    others.removeIf(name -> name.isBlank() || name.equals(ExecutorStarts.class.getName()));
+    return others;
   }
 
   @Override
