@@ -20,6 +20,7 @@ record TransferReport(Environment environment, List<Case> cases) {
    * @param cold whether each request was for map outputs that none had named before
    * @param figures median and quartiles of the rounds, by the names of {@link Round#figures}; of
    *     latency also single values, of the requests of all rounds together
+   * @param values the figures of each round
    */
   record Case(
       Kind kind,
@@ -31,7 +32,8 @@ record TransferReport(Environment environment, List<Case> cases) {
       int batch,
       boolean cold,
       int rounds,
-      Map<String, Quartiles> figures) {
+      Map<String, Quartiles> figures,
+      List<Map<String, Double>> values) {
     /**
      * @param rounds at least one
      */
@@ -56,7 +58,8 @@ record TransferReport(Environment environment, List<Case> cases) {
           plan.batch(),
           plan.cold(),
           rounds.size(),
-          figures);
+          figures,
+          each);
     }
   }
 
