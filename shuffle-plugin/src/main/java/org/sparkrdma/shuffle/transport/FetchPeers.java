@@ -75,7 +75,9 @@ final class FetchPeers {
       }
     } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
-      request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "TCP may be faster");
+      // One block shows how long TCP takes.
+      request.leaveToTcp(from, FallbackReason.SLOW_PEER, "TCP may be faster");
+      connection.fetch(request, from + 1, nowNs);
     } else if (usable) {
       connection.fetch(request, from, nowNs);
     } else {

@@ -171,6 +171,19 @@ class SickPeersTest extends VirtualFixture {
     assertThat(task.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
   }
 
+  /** A block of a request shows how long TCP takes, and not all of them. */
+  @Test
+  void shouldCompareASlowPeerWithTcpByOneBlock() throws Exception {
+    List<VirtualExecutor> slow = servers(1);
+    fabric.delayMessages((from, type) -> type == Messages.LOCATED ? 300 * MS : 0);
+    VirtualTask task = new VirtualTask(fabric, reader, slow, 16, 10 * MS);
+    task.slowTcp(300 * MS);
+    runUntil(task, 100 * SECOND);
+    assertThat(task.answered()).isGreaterThan(100);
+    assertThat(task.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+    assertThat(task.failures().get(FallbackReason.SLOW_PEER)).isLessThan(task.answered() / 8);
+  }
+
   /** The LOCATE arrives, and its answer does not. */
   @Test
   void shouldLoseLittleToAPeerThatAnswersNothing() throws Exception {
