@@ -5,9 +5,9 @@ package org.sparkrdma.verbs;
  * View of one completion, valid only while {@link CompletionHandler#onCompletion} runs; later each
  * method throws {@link IllegalStateException}.
  *
- * <p>Of a failed completion only {@link #requestId()}, {@link #status()}, {@link #vendorError()}
- * and {@link #queuePairNumber()} are defined, see ibv_poll_cq(3); the other methods throw {@link
- * IllegalStateException}.
+ * <p>Of a failed completion only {@link #requestId()}, {@link #status()}, {@link #vendorError()},
+ * {@link #queuePairNumber()} and {@link #attachment()} are defined, see ibv_poll_cq(3); the other
+ * methods throw {@link IllegalStateException}.
  */
 public interface WorkCompletion {
   /** {@return the id of the work request} */
@@ -26,6 +26,12 @@ public interface WorkCompletion {
 
   /** {@return {@link QueuePair#number()} of its queue pair} */
   int queuePairNumber();
+
+  /**
+   * {@return {@link org.sparkrdma.verbs.cm.Connection#attachment()} of the connection of its queue
+   * pair}
+   */
+  Object attachment();
 
   /** {@return the operation} */
   Opcode opcode();

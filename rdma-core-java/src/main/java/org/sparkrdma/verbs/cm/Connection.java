@@ -100,7 +100,8 @@ public interface Connection extends AutoCloseable {
   Object attachment();
 
   /**
-   * Attaches an object of the owner, such as its own connection object.
+   * Attaches an object of the owner, such as its own connection object. Completions have it, too;
+   * where another thread polls them, it is attached before their work is posted.
    *
    * @param attachment returned by {@link #attachment}; may be null
    */

@@ -15,7 +15,10 @@ public final class CompletionView implements WorkCompletion {
   private long id;
   private WorkStatus status;
   private int vendorError;
-  private int queuePairNumber;
+
+  /** That of the last completion, until there is another. */
+  private EngineQueuePair queuePair;
+
   private Opcode opcode;
   private long byteLength;
   private boolean hasImmediate;
@@ -65,9 +68,11 @@ public final class CompletionView implements WorkCompletion {
   }
 
   /** The request that it completes, as its owner knows it. */
-  void setRequest(long requestId, int ofQueuePair) {
+  void setRequest(long requestId, EngineQueuePair of) {
     id = requestId;
-    queuePairNumber = ofQueuePair;
+    if (queuePair != of) {
+      queuePair = of;
+    }
   }
 
   /** The number that the device reports, before {@link #setRequest}. */
@@ -128,7 +133,13 @@ public final class CompletionView implements WorkCompletion {
   @Override
   public int queuePairNumber() {
     check();
-    return queuePairNumber;
+    return queuePair.number();
+  }
+
+  @Override
+  public Object attachment() {
+    check();
+    return queuePair.attachment();
   }
 
   @Override

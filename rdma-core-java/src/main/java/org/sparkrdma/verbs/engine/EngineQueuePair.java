@@ -312,14 +312,14 @@ public abstract class EngineQueuePair extends QueuePairLife {
     } else if (ofSend) {
       view.setSend(ring.opcode(position), ring.length(position));
     }
-    view.setRequest(ring.id(position), number());
+    view.setRequest(ring.id(position), this);
     ring.free(position);
     return Outcome.SHOWN;
   }
 
   private void showFlushed(WorkRing ring, CompletionView view) {
     view.setStatus(WorkStatus.FLUSH_ERROR, 0);
-    view.setRequest(ring.id(ring.head()), number());
+    view.setRequest(ring.id(ring.head()), this);
     ring.free(ring.head());
   }
 

@@ -46,6 +46,11 @@ abstract class QueuePairLife implements QueuePair {
     return number;
   }
 
+  /** What its owner has attached to the connection. */
+  final Object attachment() {
+    return connection.attachment();
+  }
+
   @Override
   public final QueuePairState state() {
     return state;

@@ -9,7 +9,9 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -112,6 +114,7 @@ public abstract class CompletionContract extends VerbsContract {
   @Test
   void shouldHideTheUndefinedFieldsOfAFailedCompletion() throws Exception {
     Pair pair = connect();
+    pair.clientEnd().attach("of the client");
     pair.client()
         .postSend(
             new WorkRequest(1).read(1, 1, 1).local(client.block(8, 0, Node.SINK).region(), 0, 8));
@@ -131,11 +134,32 @@ public abstract class CompletionContract extends VerbsContract {
                       assertThatThrownBy(completion::immediate)
                           .isInstanceOf(IllegalStateException.class);
                       assertThat(completion.queuePairNumber()).isEqualTo(pair.client().number());
+                      assertThat(completion.attachment()).isEqualTo("of the client");
                       checked[0] = true;
                     })
                 == 1);
     assertThat(checked[0]).isTrue();
     assertThatThrownBy(() -> seen.get(0).status()).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> seen.get(0).attachment()).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void shouldHaveTheAttachmentOfItsConnection() throws Exception {
+    Pair first = connect();
+    Pair second = connect();
+    first.clientEnd().attach("first");
+    second.clientEnd().attach("second");
+    Node.Block source = server.block(100, 5, Node.READABLE);
+    Node.Block sink = client.block(100, 0, Node.SINK);
+    first.client().postSend(sink.readFrom(1, source.region()));
+    second.client().postSend(sink.readFrom(2, source.region()));
+    Map<Long, Object> attachments = new HashMap<>();
+    spinUntil(
+        () -> {
+          client.queue.poll(2, one -> attachments.put(one.requestId(), one.attachment()));
+          return attachments.size() == 2;
+        });
+    assertThat(attachments).isEqualTo(Map.of(1L, "first", 2L, "second"));
   }
 
   @Test
@@ -237,6 +261,7 @@ public abstract class CompletionContract extends VerbsContract {
     Node.Block source = server.block(4096, 5, Node.READABLE);
     Node.Block sink = client.block(4096, 0, Node.SINK);
     Rounds rounds = new Rounds(client.queue, pair.client(), source, sink);
+    pair.clientEnd().attach(rounds);
     int count = 20_000 / engine().shorter();
     rounds.run(count);
     var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -279,7 +304,7 @@ public abstract class CompletionContract extends VerbsContract {
 
     @Override
     public void onCompletion(WorkCompletion completion) {
-      if (completion.status() != WorkStatus.SUCCESS) {
+      if (completion.status() != WorkStatus.SUCCESS || completion.attachment() != this) {
         failures++;
       }
     }

@@ -54,7 +54,12 @@ final class VirtualConnection implements Connection {
   }
 
   private record Completion(
-      long requestId, Opcode opcode, long byteLength, int queuePairNumber, WorkStatus status)
+      long requestId,
+      Opcode opcode,
+      long byteLength,
+      int queuePairNumber,
+      Object attachment,
+      WorkStatus status)
       implements WorkCompletion {
     @Override
     public int vendorError() {
@@ -351,7 +356,7 @@ final class VirtualConnection implements Connection {
             failed = check != null && !check.getAsBoolean();
             if (signalled || failed) {
               WorkStatus status = failed ? WorkStatus.REMOTE_ACCESS_ERROR : WorkStatus.SUCCESS;
-              sendQueue.add(new Completion(id, opcode, bytes, number, status));
+              sendQueue.add(new Completion(id, opcode, bytes, number, attachment, status));
               owner.wake();
             }
           });
@@ -389,7 +394,8 @@ final class VirtualConnection implements Connection {
       count(Messages.type(ByteBuffer.wrap(message)));
       posted.region().bytes(posted.offset(), posted.length()).put(message);
       receiveQueue.add(
-          new Completion(posted.id(), Opcode.RECEIVE, message.length, number, WorkStatus.SUCCESS));
+          new Completion(
+              posted.id(), Opcode.RECEIVE, message.length, number, attachment, WorkStatus.SUCCESS));
       owner.wake();
     }
 

@@ -21,7 +21,6 @@ final class FaultyConnection implements Connection {
   private final Connection real;
   private final FaultyConnectionManager manager;
   private FaultyQueuePair queuePair;
-  private Object attachment;
   private boolean settled;
   private boolean closed;
 
@@ -124,12 +123,12 @@ final class FaultyConnection implements Connection {
 
   @Override
   public Object attachment() {
-    return attachment;
+    return real.attachment();
   }
 
   @Override
   public void attach(Object newAttachment) {
-    attachment = newAttachment;
+    real.attach(newAttachment);
   }
 
   @Override

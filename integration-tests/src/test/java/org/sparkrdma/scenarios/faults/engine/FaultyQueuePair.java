@@ -160,7 +160,8 @@ final class FaultyQueuePair implements QueuePair {
       case FAIL -> {
         stalled = true;
         WorkStatus status = WorkStatus.valueOf(one.rule().argument());
-        completions.inject(InjectedCompletion.failed(one.id(), status, number()));
+        completions.inject(
+            InjectedCompletion.failed(one.id(), status, number(), connection.attachment()));
         connection.disconnect();
       }
       case HOLD -> hold(request, Long.parseLong(one.rule().argument()));

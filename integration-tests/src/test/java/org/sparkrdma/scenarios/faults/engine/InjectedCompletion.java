@@ -7,11 +7,17 @@ import org.sparkrdma.verbs.WorkStatus;
 
 /** A completion that the device did not make, or made at another time. */
 record InjectedCompletion(
-    long requestId, WorkStatus status, int queuePairNumber, Opcode opcode, long byteLength)
+    long requestId,
+    WorkStatus status,
+    int queuePairNumber,
+    Object attachment,
+    Opcode opcode,
+    long byteLength)
     implements WorkCompletion {
   /** A failed completion. */
-  static InjectedCompletion failed(long requestId, WorkStatus status, int queuePairNumber) {
-    return new InjectedCompletion(requestId, status, queuePairNumber, null, 0);
+  static InjectedCompletion failed(
+      long requestId, WorkStatus status, int queuePairNumber, Object attachment) {
+    return new InjectedCompletion(requestId, status, queuePairNumber, attachment, null, 0);
   }
 
   /** A copy of a completion, for later. */
@@ -20,6 +26,7 @@ record InjectedCompletion(
         original.requestId(),
         original.status(),
         original.queuePairNumber(),
+        original.attachment(),
         original.opcode(),
         original.byteLength());
   }
