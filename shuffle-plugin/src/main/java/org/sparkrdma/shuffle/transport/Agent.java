@@ -13,9 +13,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
  * The thread that owns the completion queues, the connection manager, all connections and receive
- * memory. It waits on its completion channel only, where {@link AgentCommands} of other threads,
- * events and completions wake it; a pool of receive memory or of messages that grows or shrinks
- * makes its call of the device here.
+ * memory. It waits on its completion channel only, where commands of other threads ({@link
+ * AgentWork}), events and completions wake it; a pool of receive memory or of messages that grows
+ * or shrinks makes its call of the device here.
  *
  * <p>It spins only while it expects an answer sooner than a wake-up costs, and not while it gets no
  * processor in time; otherwise it sleeps at once. {@link #doWork} is one iteration.
@@ -53,9 +53,9 @@ final class Agent implements Runnable {
   private static final long NO_SPIN_NS = 100_000_000;
 
   private final AgentResources shared;
-  private final Connections connections;
+  private final AgentWork work;
+  private final ConnectionTable connections;
   private final LongSupplier nanoClock;
-  private final AgentCommands commands;
   private final ConnectionManager manager;
   private final FetchPeers fetchPeers;
   private final ConnectAttempts attempts;
@@ -84,16 +84,15 @@ final class Agent implements Runnable {
 
   Agent(
       AgentResources shared,
-      AgentCommands commands,
       ConnectionManager manager,
       FetchPeers fetchPeers,
       ServePeers servePeers,
       BlockServer server,
       Consumer<String> onLost) {
     this.shared = shared;
+    this.work = shared.work();
     this.connections = shared.connections();
     this.nanoClock = shared.device().nanoClock();
-    this.commands = commands;
     this.manager = manager;
     this.fetchPeers = fetchPeers;
     this.attempts = fetchPeers.attempts();
@@ -115,12 +114,12 @@ final class Agent implements Runnable {
 
   /** Requests the end of {@link #run}. Safe for any thread. */
   void stop() {
-    commands.execute(() -> stopping = true);
+    work.execute(() -> stopping = true);
   }
 
   @Override
   public void run() {
-    connections.agentThread().take();
+    work.agentThread().take();
     try {
       while (!stopping) {
         if (doWork() == 0) {
@@ -131,7 +130,7 @@ final class Agent implements Runnable {
       LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", e);
       onLost.accept("the transport agent failed: " + e);
     } finally {
-      connections.agentThread().leave();
+      work.agentThread().leave();
     }
   }
 
@@ -141,36 +140,36 @@ final class Agent implements Runnable {
     nowNs = nanoClock.getAsLong();
     long lateNs = nowNs - lastNs - plannedNs - WaitBudget.CHECK_NS;
     plannedNs = 0;
-    connections.beginIteration(nowNs);
+    work.beginIteration(nowNs);
     if (lateNs > 0) {
       fetchPeers.onLate(lateNs);
       shared.receiveMemory().onLate(lateNs);
     }
     turns.lazySet(turns.getPlain() + 1);
-    int work = commands.run();
+    int done = work.runCommands();
     if (--untilEvents <= 0) {
-      work += handleEvents();
+      done += handleEvents();
     }
-    work += shared.queuePairs().giveTurns();
-    work += shared.completions().poll(COMPLETIONS_AT_ONCE, connections);
+    done += shared.queuePairs().giveTurns();
+    done += shared.completions().poll(COMPLETIONS_AT_ONCE, connections);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
       waitsNs = nowNs;
       fetchPeers.checkWaits(nowNs);
     }
-    work += server.doWork(nowNs);
-    work += connections.serveShortOfBuffers();
+    done += server.doWork(nowNs);
+    done += work.serveShortOfBuffers();
     shared.receiveMemory().check(nowNs);
-    work += shared.inFlight().serve();
-    work += attempts.connect(nowNs);
-    work += connections.destroyBroken(QUEUE_PAIRS_AT_ONCE);
+    done += shared.inFlight().serve();
+    done += attempts.connect(nowNs);
+    done += work.destroyBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
       shortTickNs = nowNs;
-      connections.releaseLeases();
+      work.releaseLeases();
     }
     if (nowNs - tickNs >= TICK_NS) {
       onTick();
     }
-    return work;
+    return done;
   }
 
   private int handleEvents() {
@@ -210,10 +209,10 @@ final class Agent implements Runnable {
     if (!skipsTick) {
       // After a pause answers may have come meanwhile: they are polled before the next tick.
       fetchPeers.onTick(nowNs);
-      connections.onTick();
+      connections.onTick(nowNs);
     }
     // Memory may have become free without an answer that was sent.
-    connections.onAnswerBufferFree();
+    work.onAnswerBufferFree();
     if (nowNs - trimNs >= shared.settings().idleTimeout().toNanos()) {
       trimNs = nowNs;
       fetchPeers.dropUnused(nowNs);
@@ -225,7 +224,7 @@ final class Agent implements Runnable {
   }
 
   private void idle() {
-    if (connections.expectsSoon(WAKE_UP_NS) && nowNs - noSpinUntilNs >= 0) {
+    if (work.expectsSoon(WAKE_UP_NS) && nowNs - noSpinUntilNs >= 0) {
       long beforeNs = nowNs;
       Thread.onSpinWait();
       if (nanoClock.getAsLong() - beforeNs > DESCHEDULED_NS) {
@@ -237,13 +236,13 @@ final class Agent implements Runnable {
     untilEvents = 0;
     if (doWork() == 0) {
       plannedNs = sleepNs();
-      commands.await(plannedNs);
+      work.await(plannedNs);
     }
   }
 
   private long sleepNs() {
     boolean soon =
-        connections.hasReleasing() || shared.receiveMemory().hasWaiters() || attempts.hasWaiters();
+        work.hasReleasing() || shared.receiveMemory().hasWaiters() || attempts.hasWaiters();
     long ownNs = connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
     ownNs = soon ? SHORT_TICK_NS : fetchPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);

@@ -22,17 +22,17 @@ record AgentResources(
     MemoryShares shares,
     OpenDevice device,
     Identity self,
-    AgentCommands commands,
+    AgentWork work,
+    ConnectionTable connections,
     QueuePairThread queuePairs,
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     ReceiveMemory receiveMemory,
     ReadsInFlight inFlight,
     WaitBudget waits,
-    ShuffleCounters counters,
-    Connections connections) {
+    ShuffleCounters counters) {
   /** The agent. */
   OwnerThread agentThread() {
-    return connections.agentThread();
+    return work.agentThread();
   }
 }

@@ -221,7 +221,7 @@ final class ConnectAttempts {
   void giveUp(FetchConnection attempt, String detail) {
     Peer peer = attempt.peer();
     peer.needsNoConnection();
-    peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, shared.connections().nowNs());
+    peers.leaveWaitingToTcp(peer, FallbackReason.POOL_EMPTY, detail, shared.work().nowNs());
     attempt.markBroken(null, detail);
   }
 

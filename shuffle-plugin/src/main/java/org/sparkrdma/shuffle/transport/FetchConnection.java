@@ -262,7 +262,7 @@ final class FetchConnection extends MessageConnection {
 
   /** The agent has come late by this time: nobody has waited for the peer meanwhile. */
   void onLate(long lateNs) {
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     long oldestNs = oldestNs(nowNs);
     if (oldestNs - nowNs < 0) {
       // A task may have sent its LOCATE meanwhile.
@@ -363,7 +363,7 @@ final class FetchConnection extends MessageConnection {
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
     // Without open blocks the peer may have ended, or closed an unused connection.
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     long sinceNs = nowNs;
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
     if (exchange != null) {

@@ -117,7 +117,7 @@ final class FetchPeers {
    */
   void onBroken(FetchConnection connection, FallbackReason reason, String detail, long sinceNs) {
     Peer peer = connection.peer();
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     boolean attempt = !established.remove(peer.endpoint().incarnation(), connection);
     if (attempt) {
       attempts.endAttempt(connection);
@@ -219,7 +219,7 @@ final class FetchPeers {
     if (peer == null) {
       return;
     }
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     boolean quarantined = peer.isQuarantined(nowNs);
     // Before the end of its connection, which would charge a fault like any other.
     peer.onCorruptData(nowNs);

@@ -152,7 +152,7 @@ final class LocateExchange {
     } finally {
       sends.unlock();
     }
-    shared.connections().expectCompletion(nowNs);
+    shared.work().expectCompletion(nowNs);
   }
 
   /** A message for a LOCATE that can be sent now; null without. */
@@ -240,7 +240,7 @@ final class LocateExchange {
    */
   long endAnswer(long nowNs) {
     long askedNs = free(answered);
-    shared.connections().onLocated(nowNs - askedNs);
+    shared.work().onLocated(nowNs - askedNs);
     return askedNs;
   }
 
@@ -271,7 +271,7 @@ final class LocateExchange {
 
   /** A block that waited for memory has it: other blocks wait for what it holds. */
   void wantFirst(BlockFetch block) {
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     block.onWanted(nowNs);
     wanted.addFirst(block);
     locateWanted(nowNs);
@@ -291,7 +291,7 @@ final class LocateExchange {
       }
       if (!isReleasing) {
         isReleasing = true;
-        shared.connections().addReleasing(connection);
+        shared.work().addReleasing(connection);
       }
       leases[leaseCount++] = lease;
     } finally {

@@ -46,7 +46,7 @@ abstract class MessageConnection extends RdmaConnection {
   }
 
   @Override
-  final void onCompletion(WorkCompletion completion, long nowNs) {
+  final void onCompletion(WorkCompletion completion) {
     if (hasEnded() || queuePair == null) {
       return;
     }
@@ -55,6 +55,7 @@ abstract class MessageConnection extends RdmaConnection {
       return;
     }
     long id = completion.requestId();
+    long nowNs = shared.work().nowNs();
     if (!completion.succeeded()) {
       onFailedCompletion(completion, SendQueue.isReceive(id));
     } else if (SendQueue.isReceive(id)) {

@@ -159,18 +159,18 @@ abstract class RdmaConnection {
       // A connection that has ended meanwhile needs none.
       QueuePair created =
           hasEnded() ? null : connection.createQueuePair(shared.device().domain(), settings);
-      shared.commands().execute(() -> onCreated(created, null, settings));
+      shared.work().execute(() -> onCreated(created, null, settings));
     } catch (VerbsException e) {
-      shared.commands().execute(() -> onCreated(null, e, settings));
+      shared.work().execute(() -> onCreated(null, e, settings));
     }
   }
 
   private void onCreated(QueuePair created, VerbsException refusal, QueuePairSettings settings) {
     awaitsQueuePair = false;
-    beganNs = shared.connections().nowNs();
+    beganNs = shared.work().nowNs();
     shared.queuePairs().onEnded();
     if (hasEnded()) {
-      shared.connections().addBroken(this);
+      shared.work().addBroken(this);
       return;
     }
     if (refusal != null) {
@@ -228,7 +228,7 @@ abstract class RdmaConnection {
   }
 
   /** Handles a completion of its queue pair. */
-  abstract void onCompletion(WorkCompletion completion, long nowNs);
+  abstract void onCompletion(WorkCompletion completion);
 
   /** Checks of each tenth of a second. */
   abstract void onTick(long nowNs);
@@ -254,7 +254,7 @@ abstract class RdmaConnection {
     }
     onBroken(reason, detail);
     if (!awaitsQueuePair) {
-      shared.connections().addBroken(this);
+      shared.work().addBroken(this);
     }
   }
 

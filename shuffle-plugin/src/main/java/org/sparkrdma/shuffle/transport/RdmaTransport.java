@@ -27,7 +27,6 @@ public final class RdmaTransport implements StartedTransport {
   private final TransportBuilder built;
   private final Consumer<String> onLost;
   private final AgentResources shared;
-  private final AgentCommands commands;
   private final FetchPeers peers;
 
   /** By incarnation. The agent writes it. */
@@ -55,7 +54,6 @@ public final class RdmaTransport implements StartedTransport {
     this.built = built;
     this.onLost = onLost;
     this.shared = built.shared;
-    this.commands = built.commands;
     this.peers = built.peers;
     this.established = built.established;
   }
@@ -75,7 +73,7 @@ public final class RdmaTransport implements StartedTransport {
               ? 0
               : connection.tryLocate(request, shared.device().nanoClock().getAsLong());
       if (asked < request.ranges().size()) {
-        commands.execute(() -> peers.fetch(request, asked, shared.connections().nowNs()));
+        shared.work().execute(() -> peers.fetch(request, asked, shared.work().nowNs()));
       }
     }
     String reason = unusable;
@@ -112,7 +110,7 @@ public final class RdmaTransport implements StartedTransport {
 
   @Override
   public void onCorruptData(FetchRequest request) {
-    commands.execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
+    shared.work().execute(() -> peers.onCorruptData(request.endpoint().incarnation()));
   }
 
   @Override

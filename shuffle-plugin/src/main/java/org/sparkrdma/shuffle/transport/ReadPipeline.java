@@ -88,7 +88,7 @@ final class ReadPipeline {
       waitsForTurn = false;
       return true;
     }
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     int posted = 0;
     boolean hasRoom = true;
     sends.lock();
@@ -123,7 +123,7 @@ final class ReadPipeline {
     }
     if (posted > 0) {
       shared.counters().add(Counter.RDMA_READS_POSTED, posted);
-      shared.connections().expectCompletion(nowNs);
+      shared.work().expectCompletion(nowNs);
     }
     return hasRoom;
   }

@@ -175,7 +175,7 @@ final class ServeConnection extends MessageConnection {
     while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
       RegisteredChunk answer = takeAnswerBuffer();
       if (answer == null) {
-        shared.connections().addShortOfBuffers(this);
+        shared.work().addShortOfBuffers(this);
         return;
       }
       Call next = deferred.poll();
@@ -245,7 +245,7 @@ final class ServeConnection extends MessageConnection {
   private void releaseAnswer(RegisteredChunk answer) {
     answers.remove(answer);
     shared.messageBuffers().releaseAnswer(answer);
-    shared.connections().onAnswerBufferFree();
+    shared.work().onAnswerBufferFree();
   }
 
   private void releaseSetup() {
@@ -283,7 +283,7 @@ final class ServeConnection extends MessageConnection {
       }
       openCalls--;
       deferred.addFirst(this);
-      takeDeferred(shared.connections().nowNs());
+      takeDeferred(shared.work().nowNs());
     }
 
     @Override
@@ -293,9 +293,9 @@ final class ServeConnection extends MessageConnection {
       }
       openCalls--;
       leases += Located.hasLease(answer()) ? 1 : 0;
-      lastUsedNs = shared.connections().nowNs();
+      lastUsedNs = shared.work().nowNs();
       postReceive(buffer);
-      send(answerChunk, lengthBytes, shared.connections().nowNs());
+      send(answerChunk, lengthBytes, shared.work().nowNs());
     }
 
     @Override
@@ -361,7 +361,7 @@ final class ServeConnection extends MessageConnection {
     releaseSetup();
     answers.forEach(shared.messageBuffers()::releaseAnswer);
     answers.clear();
-    shared.connections().onAnswerBufferFree();
+    shared.work().onAnswerBufferFree();
     peers.onDestroyed(this);
   }
 }

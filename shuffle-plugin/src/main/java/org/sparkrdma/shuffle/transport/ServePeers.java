@@ -48,7 +48,7 @@ final class ServePeers {
     if (shared.queuePairs().waiting() >= MAX_WAITING) {
       refuse(connection);
     } else {
-      long sinceNs = shared.connections().nowNs();
+      long sinceNs = shared.work().nowNs();
       shared.queuePairs().await(() -> accept(connection, sinceNs));
     }
   }
@@ -60,7 +60,7 @@ final class ServePeers {
   }
 
   private void accept(Connection connection, long sinceNs) {
-    long nowNs = shared.connections().nowNs();
+    long nowNs = shared.work().nowNs();
     if (nowNs - sinceNs > shared.settings().attemptTimeout().toNanos()) {
       // Its reader has given up; others wait.
       refuse(connection);

@@ -25,7 +25,6 @@ import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
@@ -51,7 +50,7 @@ final class TransportBuilder {
   /** The kernel's own limit of waiting requests (net.rdma_ucm.max_backlog). */
   private static final int BACKLOG = 1_024;
 
-  final AgentCommands commands;
+  final AgentWork work;
   final QueuePairThread queuePairs;
   final BlockServer server;
   final AgentResources shared;
@@ -150,12 +149,11 @@ final class TransportBuilder {
     ConnectionManager manager = device.createConnectionManager(channel);
     made.push(limit -> manager.close());
     setTrafficClass(manager, settings.packets(), device.info());
-    commands = new AgentCommands(channel);
+    work = new AgentWork(channel);
     queuePairs = new QueuePairThread(this::lose);
     server =
         servers.apply(
-            new ServerParameters(
-                serveSettings, env.outputs(), on, env.counters(), commands::execute));
+            new ServerParameters(serveSettings, env.outputs(), on, env.counters(), work::execute));
     made.push(this::endServer);
     shared =
         new AgentResources(
@@ -164,7 +162,8 @@ final class TransportBuilder {
             shares,
             on,
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
-            commands,
+            work,
+            new ConnectionTable(),
             queuePairs,
             completions,
             messageBuffers,
@@ -172,12 +171,11 @@ final class TransportBuilder {
             // The longest READ is one chunk.
             new ReadsInFlight(Math.max(settings.readBytesInFlight(), shares.chunkBytes())),
             waits,
-            env.counters(),
-            new Connections(new OwnerThread()));
+            env.counters());
     peers = new FetchPeers(shared, manager, env.addresses(), established);
     ServePeers servePeers = new ServePeers(shared, server);
     server.start();
-    agent = new Agent(shared, commands, manager, peers, servePeers, server, this::lose);
+    agent = new Agent(shared, manager, peers, servePeers, server, this::lose);
     agentThread = new Thread(agent, "rdma-agent");
     agentThread.setDaemon(true);
     watchdog = new TransportWatchdog(shared, agent, agentThread);
@@ -244,7 +242,7 @@ final class TransportBuilder {
     endQueuePairs(limit);
     transport.leaveOpenToTcp(STOPS);
     shared.connections().destroyAll();
-    commands.run();
+    work.runCommands();
   }
 
   private void endQueuePairs(Duration limit) {
@@ -254,7 +252,7 @@ final class TransportBuilder {
   }
 
   private void endServer(Duration limit) {
-    if (!server.close(limit, commands::run)) {
+    if (!server.close(limit, work::runCommands)) {
       throw new IllegalStateException("a disk or the device hangs; a thread may use memory");
     }
   }

@@ -72,7 +72,7 @@ class HungQueuePairTest extends ScriptedExecutors {
   /** The agent itself does not hang. */
   private void awaitTurn() {
     long turns = reader.transport().built().agent.turns();
-    reader.transport().built().commands.execute(() -> {});
+    reader.transport().built().work.execute(() -> {});
     while (reader.transport().built().agent.turns() == turns) {
       Thread.onSpinWait();
     }

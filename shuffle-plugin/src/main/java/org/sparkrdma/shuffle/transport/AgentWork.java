@@ -2,24 +2,20 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkrdma.shuffle.thread.OwnerThread;
-import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.CompletionChannel;
 
 /**
- * The connections of both directions by their indexes, and what they want of the agent's next
- * iterations: their end, a release of leases, buffers for answers, a poll soon. Confined to the
- * agent.
+ * What the agent has to do: commands of other threads, which wake it, and what connections want of
+ * its next iterations: their end, a release of leases, buffers for answers, a poll soon. It also
+ * has the time of the iteration. Its completion channel wakes the agent for an event or a
+ * completion, too. Confined to the agent, but for {@link #execute}.
  */
-final class Connections implements CompletionHandler {
-  private final OwnerThread agentThread;
-
-  /** Connections by their index; null for free ones. */
-  private final List<RdmaConnection> table = new ArrayList<>();
-
+final class AgentWork {
+  private final OwnerThread agentThread = new OwnerThread();
+  private final CompletionChannel channel;
+  private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final ArrayDeque<RdmaConnection> broken = new ArrayDeque<>();
   private final ArrayDeque<FetchConnection> releasing = new ArrayDeque<>();
   private final ArrayDeque<ServeConnection> shortOfBuffers = new ArrayDeque<>();
@@ -30,14 +26,38 @@ final class Connections implements CompletionHandler {
   private boolean expectsCompletion;
 
   /**
-   * @param agentThread owns the connections
+   * @param channel where the agent sleeps
    */
-  Connections(OwnerThread agentThread) {
-    this.agentThread = agentThread;
+  AgentWork(CompletionChannel channel) {
+    this.channel = channel;
   }
 
+  /** The agent. */
   OwnerThread agentThread() {
     return agentThread;
+  }
+
+  /** Runs a command on the agent's thread soon. Safe for any thread. */
+  void execute(Runnable command) {
+    commands.add(command);
+    channel.wakeup();
+  }
+
+  /** Runs the commands that wait; returns their number. The agent, or the closer after its end. */
+  int runCommands() {
+    int done = 0;
+    Runnable command = commands.poll();
+    while (command != null) {
+      command.run();
+      done++;
+      command = commands.poll();
+    }
+    return done;
+  }
+
+  /** Waits for a command, an event or a completion, at most this long. */
+  void await(long timeoutNs) {
+    channel.await(timeoutNs);
   }
 
   /** Time of this iteration. */
@@ -48,42 +68,6 @@ final class Connections implements CompletionHandler {
   /** An iteration begins. */
   void beginIteration(long iterationNs) {
     nowNs = iterationNs;
-  }
-
-  /** Adds a connection; returns its index. */
-  int add(RdmaConnection connection) {
-    int free = table.indexOf(null);
-    if (free >= 0) {
-      table.set(free, connection);
-      return free;
-    }
-    table.add(connection);
-    return table.size() - 1;
-  }
-
-  void remove(RdmaConnection connection) {
-    table.set(connection.index(), null);
-    while (!table.isEmpty() && table.get(table.size() - 1) == null) {
-      table.remove(table.size() - 1);
-    }
-  }
-
-  boolean isEmpty() {
-    return table.isEmpty();
-  }
-
-  /** Connections that are not destroyed. For tests. */
-  int count() {
-    return (int) table.stream().filter(Objects::nonNull).count();
-  }
-
-  @Override
-  public void onCompletion(WorkCompletion completion) {
-    int index = SendQueue.connectionIndex(completion.requestId());
-    RdmaConnection connection = index < table.size() ? table.get(index) : null;
-    if (connection != null) {
-      connection.onCompletion(completion, nowNs);
-    }
   }
 
   /** Work was posted whose completion or answer is expected. */
@@ -157,24 +141,5 @@ final class Connections implements CompletionHandler {
       shortOfBuffers.poll().takeDeferred(nowNs);
     }
     return waiting;
-  }
-
-  /** Checks of each tenth of a second. */
-  void onTick() {
-    for (int i = 0; i < table.size(); i++) {
-      RdmaConnection connection = table.get(i);
-      if (connection != null && !connection.hasEnded()) {
-        connection.onTick(nowNs);
-      }
-    }
-  }
-
-  /** Destroys all connections. The closer's thread, after the agent has ended. */
-  void destroyAll() {
-    for (RdmaConnection connection : table.stream().filter(Objects::nonNull).toList()) {
-      connection.markBroken(null, "executor stops");
-      connection.destroy();
-    }
-    broken.clear();
   }
 }
