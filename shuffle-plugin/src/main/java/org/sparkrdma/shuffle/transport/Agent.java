@@ -8,6 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
@@ -54,7 +55,6 @@ final class Agent implements Runnable {
 
   private final AgentResources shared;
   private final AgentWork work;
-  private final ConnectionTable connections;
   private final LongSupplier nanoClock;
   private final ConnectionManager manager;
   private final FetchPeers fetchPeers;
@@ -91,7 +91,6 @@ final class Agent implements Runnable {
       Consumer<String> onLost) {
     this.shared = shared;
     this.work = shared.work();
-    this.connections = shared.connections();
     this.nanoClock = shared.device().nanoClock();
     this.manager = manager;
     this.fetchPeers = fetchPeers;
@@ -151,7 +150,7 @@ final class Agent implements Runnable {
       done += handleEvents();
     }
     done += shared.queuePairs().giveTurns();
-    done += shared.completions().poll(COMPLETIONS_AT_ONCE, connections);
+    done += shared.completions().poll(COMPLETIONS_AT_ONCE, Agent::onCompletion);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
       waitsNs = nowNs;
       fetchPeers.checkWaits(nowNs);
@@ -170,6 +169,10 @@ final class Agent implements Runnable {
       onTick();
     }
     return done;
+  }
+
+  private static void onCompletion(WorkCompletion completion) {
+    ((RdmaConnection) completion.attachment()).onCompletion(completion);
   }
 
   private int handleEvents() {
@@ -209,7 +212,7 @@ final class Agent implements Runnable {
     if (!skipsTick) {
       // After a pause answers may have come meanwhile: they are polled before the next tick.
       fetchPeers.onTick(nowNs);
-      connections.onTick(nowNs);
+      work.onTick();
     }
     // Memory may have become free without an answer that was sent.
     work.onAnswerBufferFree();
@@ -243,7 +246,7 @@ final class Agent implements Runnable {
   private long sleepNs() {
     boolean soon =
         work.hasReleasing() || shared.receiveMemory().hasWaiters() || attempts.hasWaiters();
-    long ownNs = connections.isEmpty() ? IDLE_SLEEP_NS : TICK_NS;
+    long ownNs = work.connections() == 0 ? IDLE_SLEEP_NS : TICK_NS;
     ownNs = soon ? SHORT_TICK_NS : fetchPeers.hasOpenWaits() ? WaitBudget.CHECK_NS : ownNs;
     return Math.min(ownNs, server.nextDeadlineNs() - nowNs);
   }

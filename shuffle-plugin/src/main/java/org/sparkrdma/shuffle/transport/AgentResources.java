@@ -23,7 +23,6 @@ record AgentResources(
     OpenDevice device,
     Identity self,
     AgentWork work,
-    ConnectionTable connections,
     QueuePairThread queuePairs,
     CompletionQueues completions,
     MessageBuffers messageBuffers,

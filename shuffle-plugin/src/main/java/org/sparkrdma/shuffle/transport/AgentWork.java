@@ -2,20 +2,26 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkrdma.shuffle.thread.OwnerThread;
 import org.sparkrdma.verbs.CompletionChannel;
 
 /**
- * What the agent has to do: commands of other threads, which wake it, and what connections want of
- * its next iterations: their end, a release of leases, buffers for answers, a poll soon. It also
- * has the time of the iteration. Its completion channel wakes the agent for an event or a
- * completion, too. Confined to the agent, but for {@link #execute}.
+ * What the agent has to do: commands of other threads, which wake it; checks of all connections;
+ * and what these want of its next iterations: their end, a release of leases, buffers for answers,
+ * a poll soon. It also has the time of the iteration. Its completion channel wakes the agent for an
+ * event or a completion, too. Confined to the agent, but for {@link #execute}.
  */
 final class AgentWork {
   private final OwnerThread agentThread = new OwnerThread();
   private final CompletionChannel channel;
   private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+
+  /** Of both directions, until they are destroyed. */
+  private final List<RdmaConnection> connections = new ArrayList<>();
+
   private final ArrayDeque<RdmaConnection> broken = new ArrayDeque<>();
   private final ArrayDeque<FetchConnection> releasing = new ArrayDeque<>();
   private final ArrayDeque<ServeConnection> shortOfBuffers = new ArrayDeque<>();
@@ -85,6 +91,39 @@ final class AgentWork {
   /** Whether an answer is expected sooner than a wake-up costs. */
   boolean expectsSoon(long wakeUpNs) {
     return expectsCompletion && answerNs < wakeUpNs && nowNs - askedNs < 2 * wakeUpNs;
+  }
+
+  /** A connection begins. */
+  void add(RdmaConnection connection) {
+    connections.add(connection);
+  }
+
+  /** A connection is destroyed. */
+  void remove(RdmaConnection connection) {
+    connections.remove(connection);
+  }
+
+  /** Number of connections that are not destroyed. */
+  int connections() {
+    return connections.size();
+  }
+
+  /** Checks of each tenth of a second; they may add connections. */
+  void onTick() {
+    for (int i = 0; i < connections.size(); i++) {
+      RdmaConnection connection = connections.get(i);
+      if (!connection.hasEnded()) {
+        connection.onTick(nowNs);
+      }
+    }
+  }
+
+  /** Destroys all connections. The closer's thread, after the agent has ended. */
+  void destroyAll() {
+    for (RdmaConnection connection : List.copyOf(connections)) {
+      connection.markBroken(null, "executor stops");
+      connection.destroy();
+    }
   }
 
   /** A connection is to be destroyed in this iteration or a later one. */

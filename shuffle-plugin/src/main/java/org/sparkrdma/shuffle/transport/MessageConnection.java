@@ -38,7 +38,7 @@ abstract class MessageConnection extends RdmaConnection {
   protected final void postReceive(int buffer) {
     RegisteredChunk chunk = buffer(buffer);
     receive
-        .receive(SendQueue.receiveId(index(), buffer))
+        .receive(SendQueue.receiveId(buffer))
         .local(chunk.region(), chunk.regionOffset(), chunk.lengthBytes());
     if (!queuePair.postReceive(receive)) {
       markBroken(FallbackReason.LOST_PEER, "the device takes no receive");
@@ -47,11 +47,7 @@ abstract class MessageConnection extends RdmaConnection {
 
   @Override
   final void onCompletion(WorkCompletion completion) {
-    if (hasEnded() || queuePair == null) {
-      return;
-    }
-    if (completion.queuePairNumber() != queuePair.number()) {
-      // Of the connection that had this index before.
+    if (hasEnded()) {
       return;
     }
     long id = completion.requestId();

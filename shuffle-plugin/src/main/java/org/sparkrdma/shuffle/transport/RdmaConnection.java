@@ -65,9 +65,6 @@ abstract class RdmaConnection {
   protected QueuePair queuePair;
   protected long lastUsedNs;
 
-  /** Index in the agent's table. */
-  private final int index;
-
   /** First those of receives. */
   private RegisteredChunk[] buffers = {};
 
@@ -87,8 +84,8 @@ abstract class RdmaConnection {
     this.state = first;
     this.beganNs = nowNs;
     this.lastUsedNs = nowNs;
-    this.index = shared.connections().add(this);
     connection.attach(this);
+    shared.work().add(this);
   }
 
   /** Whether this host has no room for another connection now: no fault of the peer. */
@@ -120,10 +117,6 @@ abstract class RdmaConnection {
   /** Whether this executor's device must create a queue pair before the peer can do anything. */
   final boolean isHeldUpHere() {
     return awaitsTurn || awaitsQueuePair;
-  }
-
-  final int index() {
-    return index;
   }
 
   /**
@@ -178,7 +171,7 @@ abstract class RdmaConnection {
       return;
     }
     queuePair = created;
-    sends = new SendQueue(queuePair, settings.sendDepth(), index);
+    sends = new SendQueue(queuePair, settings.sendDepth());
     postReceives(settings.receiveDepth());
     if (hasEnded()) {
       return;
@@ -279,6 +272,6 @@ abstract class RdmaConnection {
     for (RegisteredChunk buffer : buffers) {
       buffer.release();
     }
-    shared.connections().remove(this);
+    shared.work().remove(this);
   }
 }

@@ -13,14 +13,10 @@ import org.sparkrdma.verbs.cm.Connection;
  * while the agent polls. {@link #retire}, {@link #markBroken} and {@link #destroy} take it; the
  * others need it, but {@link #retiredUse}.
  *
- * <p>Work requests have consecutive numbers as their ids. They complete in order, so a completion
- * of number n retires all up to n. The last READ of a post is signalled, one in each quarter of the
- * queue, and one after each 256 KiB at most, so that blocks are delivered while later ones are
- * read.
- *
- * <pre>
- *  id of a work request: 63 receive | 62..32 index of the connection | 31..0 number
- * </pre>
+ * <p>Work requests have consecutive numbers as their ids, and receives negative ones. They complete
+ * in order, so a completion of number n retires all up to n. The last READ of a post is signalled,
+ * one in each quarter of the queue, and one after each 256 KiB at most, so that blocks are
+ * delivered while later ones are read.
  */
 final class SendQueue {
   private static final long RECEIVE = 1L << 63;
@@ -30,7 +26,6 @@ final class SendQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final QueuePair queuePair;
   private final int depth;
-  private final long idBits;
 
   /** What each work request is for, by their numbers. */
   private final Object[] uses;
@@ -47,13 +42,9 @@ final class SendQueue {
   private long progressNs;
   private boolean broken;
 
-  /**
-   * @param index of the connection in the agent's table
-   */
-  SendQueue(QueuePair queuePair, int depth, int index) {
+  SendQueue(QueuePair queuePair, int depth) {
     this.queuePair = queuePair;
     this.depth = depth;
-    this.idBits = (long) index << 32;
     this.uses = new Object[depth];
     this.retiredUses = new Object[depth];
     for (int i = 0; i < MAX_GATHERED; i++) {
@@ -61,16 +52,12 @@ final class SendQueue {
     }
   }
 
-  static long receiveId(int index, int buffer) {
-    return RECEIVE | (long) index << 32 | buffer;
+  static long receiveId(int buffer) {
+    return RECEIVE | buffer;
   }
 
   static boolean isReceive(long id) {
     return id < 0;
-  }
-
-  static int connectionIndex(long id) {
-    return (int) ((id & ~RECEIVE) >>> 32);
   }
 
   void lock() {
@@ -94,7 +81,7 @@ final class SendQueue {
   /** Adds a SEND and posts it with all others; there must be room. */
   void send(RegisteredChunk buffer, int lengthBytes, Object use, long nowNs) {
     next(use, nowNs)
-        .send(id())
+        .send(added)
         .local(buffer.region(), buffer.regionOffset(), lengthBytes)
         .signalled();
     added++;
@@ -106,7 +93,7 @@ final class SendQueue {
   /** Adds a READ of a batch, which {@link #post} posts; there must be room. */
   void addRead(ReadBatch batch, int read, long nowNs) {
     WorkRequest request = next(batch, nowNs);
-    batch.write(read, request, id());
+    batch.write(read, request, added);
     added++;
     unsignalled++;
     unsignalledBytes += batch.lengthBytes(read);
@@ -129,10 +116,6 @@ final class SendQueue {
     }
     uses[(int) (added % depth)] = use;
     return gathered[gatheredCount++];
-  }
-
-  private long id() {
-    return idBits | (added & 0xFFFF_FFFFL);
   }
 
   /** Whether another READ can be gathered. */
@@ -173,7 +156,7 @@ final class SendQueue {
   int retire(long id, long nowNs) {
     lock.lock();
     try {
-      int count = (int) id - (int) retired + 1;
+      int count = (int) (id - retired) + 1;
       for (int i = 0; i < count; i++) {
         int at = (int) (retired % depth);
         retiredUses[i] = uses[at];

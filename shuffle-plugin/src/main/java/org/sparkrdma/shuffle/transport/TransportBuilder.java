@@ -163,7 +163,6 @@ final class TransportBuilder {
             on,
             env.identity().apply(listen(manager, env.addresses(), settings.listenPort())),
             work,
-            new ConnectionTable(),
             queuePairs,
             completions,
             messageBuffers,
@@ -241,7 +240,7 @@ final class TransportBuilder {
     }
     endQueuePairs(limit);
     transport.leaveOpenToTcp(STOPS);
-    shared.connections().destroyAll();
+    work.destroyAll();
     work.runCommands();
   }
 

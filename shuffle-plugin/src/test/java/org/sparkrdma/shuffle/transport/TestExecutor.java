@@ -333,7 +333,7 @@ final class TestExecutor implements AutoCloseable {
   /** Connections of both directions that are not destroyed. */
   int connections() throws ExecutionException, InterruptedException {
     CompletableFuture<Integer> result = new CompletableFuture<>();
-    transport.built().work.execute(() -> result.complete(transport.shared().connections().count()));
+    transport.built().work.execute(() -> result.complete(transport.shared().work().connections()));
     return result.get();
   }
 

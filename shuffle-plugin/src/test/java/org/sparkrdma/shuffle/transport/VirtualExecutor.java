@@ -382,7 +382,7 @@ final class VirtualExecutor implements AutoCloseable {
 
   /** Connections of both directions, in any state. */
   int connections() {
-    return transport.shared().connections().count();
+    return transport.shared().work().connections();
   }
 
   /** Connection requests that it has sent. */
@@ -420,16 +420,6 @@ final class VirtualExecutor implements AutoCloseable {
         .from(transport).stream()
             .filter(object -> !object.getClass().getName().startsWith(LogLimit.class.getName()))
             .count();
-  }
-
-  /** Highest index of a connection in the agent's table; -1 without connections. */
-  int highestIndex() throws IllegalAccessException {
-    return new ObjectWalk()
-        .from(transport).stream()
-            .filter(RdmaConnection.class::isInstance)
-            .mapToInt(object -> ((RdmaConnection) object).index())
-            .max()
-            .orElse(-1);
   }
 
   /**
