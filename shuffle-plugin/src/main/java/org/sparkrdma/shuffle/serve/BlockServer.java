@@ -177,13 +177,12 @@ public final class BlockServer {
 
   /** Something is missing: it waits until that is loaded. */
   private void suspend(OpenLocate locate, long nowNs) {
-    WaitingLocate suspended = locate.beginWait(memory.shareOf(locate.reader()));
+    WaitingLocate suspended = locate.suspend(memory.shareOf(locate.reader()));
     if (!writer.isEmpty()) {
       suspended.setHasResults();
     }
     waiting.add(suspended);
     wakeAt(locate.deadlineNs());
-    locate.suspended();
     planner.loadAll(suspended, nowNs);
     goOn(suspended);
   }
@@ -203,7 +202,7 @@ public final class BlockServer {
       return true;
     } catch (MalformedMessageException e) {
       counters.increment(Counter.PROTOCOL_ERRORS);
-      locate.malformed(e.getMessage());
+      locate.replies().malformed(e.getMessage());
       return false;
     }
   }
@@ -224,7 +223,7 @@ public final class BlockServer {
       waiting.remove(locate.waiting());
       locate.waiting().end(nowNs);
     }
-    locate.answered(lengthBytes);
+    locate.replies().answered(locate, lengthBytes);
   }
 
   /** A LOCATE that loads nothing any more is answered, or waits for memory. */

@@ -5,15 +5,35 @@ import java.nio.ByteBuffer;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**
- * A LOCATE that the {@link BlockServer} is answering, and the lease of its answer. The server calls
- * exactly one of {@link #answered} and {@link #malformed}, and nothing after {@link
- * BlockServer#onConnectionGone}. Confined to the agent.
+ * A LOCATE that the {@link BlockServer} is answering, and the lease of its answer. Confined to the
+ * agent.
  */
-public abstract class OpenLocate {
+public final class OpenLocate {
+  /**
+   * What becomes of the LOCATEs of a connection: exactly one of {@link #answered} and {@link
+   * #malformed} for each, and nothing after {@link BlockServer#onConnectionGone}. Called by the
+   * agent.
+   */
+  public interface Replies {
+    /** It waits: the buffer for the answer is free. */
+    void suspended(OpenLocate locate);
+
+    /** It can be answered: it must be given to {@link BlockServer#locate} again, with a buffer. */
+    void resumed(OpenLocate locate);
+
+    /** The answer is written. */
+    void answered(OpenLocate locate, int lengthBytes);
+
+    /** The request breaks the protocol, for the reason given. */
+    void malformed(String reason);
+  }
+
   private static final long NS_PER_MS = 1_000_000;
 
+  private final Replies replies;
   private final long connection;
   private final long reader;
+  private final int receive;
   private final ByteBuffer message;
   private final long arrivedNs;
   private ByteBuffer answer;
@@ -27,53 +47,54 @@ public abstract class OpenLocate {
   /**
    * @param connection number of its connection, which owns its leases
    * @param reader the identity that the reader has proven
+   * @param receive number of the receive at its connection that has the message
    * @param message that was received; not used again before the answer
    * @param arrivedNs time at which it was received, as that of the clock
    */
-  protected OpenLocate(long connection, long reader, ByteBuffer message, long arrivedNs) {
+  public OpenLocate(
+      Replies replies,
+      long connection,
+      long reader,
+      int receive,
+      ByteBuffer message,
+      long arrivedNs) {
+    this.replies = replies;
     this.connection = connection;
     this.reader = reader;
+    this.receive = receive;
     this.message = message;
     this.arrivedNs = arrivedNs;
   }
 
   /** Sets the buffer for the answer, from index 0 on; before the server gets this. */
-  protected final void setAnswer(ByteBuffer buffer) {
+  public void setAnswer(ByteBuffer buffer) {
     answer = buffer;
   }
 
-  /** It waits: the buffer for the answer is free. */
-  protected abstract void suspended();
+  /** The buffer for the answer. */
+  public ByteBuffer answer() {
+    return answer;
+  }
 
-  /** It can be answered: it must be given to {@link BlockServer#locate} again, with a buffer. */
-  protected abstract void resumed();
+  /** Number of the receive at its connection that has the message. */
+  public int receive() {
+    return receive;
+  }
 
-  /** The answer is written. */
-  protected abstract void answered(int lengthBytes);
+  Replies replies() {
+    return replies;
+  }
 
-  /** The request breaks the protocol, for the reason given. */
-  protected abstract void malformed(String reason);
-
-  final long connection() {
+  long connection() {
     return connection;
   }
 
-  final long reader() {
+  long reader() {
     return reader;
   }
 
-  final long arrivedNs() {
+  long arrivedNs() {
     return arrivedNs;
-  }
-
-  /** The message that was received. */
-  public final ByteBuffer message() {
-    return message;
-  }
-
-  /** The buffer for the answer. */
-  protected final ByteBuffer answer() {
-    return answer;
   }
 
   /**
@@ -81,45 +102,46 @@ public abstract class OpenLocate {
    *
    * @param maxWaitNs whatever time-out the message has
    */
-  final Locate decode(long maxWaitNs) {
+  Locate decode(long maxWaitNs) {
     request = Locate.decode(message);
     deadlineNs = arrivedNs + Math.min(maxWaitNs, request.timeoutMs() * NS_PER_MS) / 2;
     return request;
   }
 
-  final Locate request() {
+  Locate request() {
     return request;
   }
 
   /** The time at which it is answered with what there is: half of the reader's time-out. */
-  final long deadlineNs() {
+  long deadlineNs() {
     return deadlineNs;
   }
 
   /** What it waits for; null when it has not waited. */
-  final WaitingLocate waiting() {
+  WaitingLocate waiting() {
     return waiting;
   }
 
   /**
-   * It cannot be answered yet, and is about to be {@link #suspended}. What it has been answered so
-   * far stays held.
+   * It cannot be answered yet, and gives back the buffer for the answer. What it has been answered
+   * so far stays held.
    *
    * @param share of its reader
    */
-  final WaitingLocate beginWait(CopyMemory.Share share) {
+  WaitingLocate suspend(CopyMemory.Share share) {
     waiting = new WaitingLocate(this, share, lease);
     lease = null;
+    replies.suspended(this);
     return waiting;
   }
 
   /** Holds the memory of the answer that is being written. */
-  final Leases.Lease lease() {
+  Leases.Lease lease() {
     return lease;
   }
 
   /** Begins to write the answer. */
-  final void beginAnswer() {
+  void beginAnswer() {
     if (lease == null) {
       lease = new Leases.Lease(connection);
     }

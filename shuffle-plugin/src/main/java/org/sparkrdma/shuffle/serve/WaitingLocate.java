@@ -256,7 +256,7 @@ final class WaitingLocate {
   /** It is to be answered with what there is. */
   void resume() {
     state = State.RESUMED;
-    locate.resumed();
+    locate.replies().resumed(locate);
   }
 
   /** Whether what was answered before it waited has bytes of a window, too. */

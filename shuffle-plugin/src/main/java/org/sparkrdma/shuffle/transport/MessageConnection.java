@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.cm.Connection;
  */
 abstract class MessageConnection extends RdmaConnection {
   /** Views of the buffers of receives. */
-  private ByteBuffer[] messages = {};
+  protected ByteBuffer[] messages = {};
 
   private final WorkRequest receive = new WorkRequest(1);
 

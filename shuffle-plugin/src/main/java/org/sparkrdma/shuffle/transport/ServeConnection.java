@@ -31,7 +31,7 @@ import org.sparkrdma.verbs.cm.Connection;
  * a LOCATE that waits for a disk; its receive is not posted meanwhile. That bounds what a peer can
  * have open.
  */
-final class ServeConnection extends MessageConnection {
+final class ServeConnection extends MessageConnection implements OpenLocate.Replies {
   private static final int RECEIVES = 3;
 
   /** Two answers, and those whose completion is polled after the next requests were received. */
@@ -52,8 +52,14 @@ final class ServeConnection extends MessageConnection {
   /** Buffers of answers: being written, or sent and not completed. */
   private final List<RegisteredChunk> answers = new ArrayList<>(RECEIVES);
 
-  /** Messages that wait, in order. */
-  private final ArrayDeque<Call> deferred = new ArrayDeque<>();
+  /** Receives whose messages wait, in order. */
+  private final ArrayDeque<Integer> deferred = new ArrayDeque<>(RECEIVES);
+
+  /** By their receives: the LOCATEs that are not answered; null for other messages. */
+  private final OpenLocate[] locates = new OpenLocate[RECEIVES];
+
+  /** By the same: buffers of their answers. */
+  private final RegisteredChunk[] answersOf = new RegisteredChunk[RECEIVES];
 
   /**
    * Buffer of the REPLY or the REFUSAL until it is sent, else null. It is none of the buffers of
@@ -62,7 +68,7 @@ final class ServeConnection extends MessageConnection {
   private RegisteredChunk setup;
 
   private int leases;
-  private int openCalls;
+  private int openLocates;
 
   /**
    * @param number unique in this transport
@@ -124,8 +130,10 @@ final class ServeConnection extends MessageConnection {
         Messages.checkRelease(message);
       } else {
         leases = Math.max(0, leases - Locate.releasedLeases(message));
+        locates[buffer] =
+            new OpenLocate(this, number, handshake.peerIncarnation(), buffer, message, nowNs);
       }
-      deferred.add(new Call(buffer, message, nowNs));
+      deferred.add(buffer);
       takeDeferred(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
@@ -178,19 +186,21 @@ final class ServeConnection extends MessageConnection {
         shared.work().addShortOfBuffers(this);
         return;
       }
-      Call next = deferred.poll();
-      if (Messages.type(next.message()) == Messages.LOCATE) {
-        openCalls++;
-        next.answerIn(answer);
-        server.locate(next);
+      int receive = deferred.remove();
+      OpenLocate locate = locates[receive];
+      if (locate == null) {
+        onRelease(receive, answer, nowNs);
       } else {
-        onRelease(next.buffer, next.message(), answer, nowNs);
+        openLocates++;
+        answersOf[receive] = answer;
+        locate.setAnswer(answer.slice(0, answer.lengthBytes()));
+        server.locate(locate);
       }
     }
   }
 
-  private void onRelease(int buffer, ByteBuffer message, RegisteredChunk answer, long nowNs) {
-    long[] released = Messages.releasedLeases(message);
+  private void onRelease(int buffer, RegisteredChunk answer, long nowNs) {
+    long[] released = Messages.releasedLeases(messages[buffer]);
     leases = Math.max(0, leases - released.length);
     for (long lease : released) {
       if (!server.release(number, lease)) {
@@ -214,7 +224,7 @@ final class ServeConnection extends MessageConnection {
   private boolean hasSendRoom() {
     sends.lock();
     try {
-      return sends.room() > openCalls && sends.canGather();
+      return sends.room() > openLocates && sends.canGather();
     } finally {
       sends.unlock();
     }
@@ -255,59 +265,43 @@ final class ServeConnection extends MessageConnection {
     }
   }
 
-  /** A LOCATE or RELEASE with its buffers until the answer. */
-  private final class Call extends OpenLocate {
-    private final int buffer;
-    private RegisteredChunk answerChunk;
+  @Override
+  public void suspended(OpenLocate locate) {
+    releaseAnswer(answersOf[locate.receive()]);
+  }
 
-    Call(int buffer, ByteBuffer message, long arrivedNs) {
-      super(number, handshake.peerIncarnation(), message, arrivedNs);
-      this.buffer = buffer;
+  @Override
+  public void resumed(OpenLocate locate) {
+    if (hasEnded()) {
+      return;
     }
+    openLocates--;
+    deferred.addFirst(locate.receive());
+    takeDeferred(shared.work().nowNs());
+  }
 
-    void answerIn(RegisteredChunk chunk) {
-      answerChunk = chunk;
-      setAnswer(chunk.slice(0, chunk.lengthBytes()));
+  @Override
+  public void answered(OpenLocate locate, int lengthBytes) {
+    if (hasEnded()) {
+      return;
     }
+    openLocates--;
+    leases += Located.hasLease(locate.answer()) ? 1 : 0;
+    lastUsedNs = shared.work().nowNs();
+    locates[locate.receive()] = null;
+    postReceive(locate.receive());
+    send(answersOf[locate.receive()], lengthBytes, shared.work().nowNs());
+  }
 
-    @Override
-    protected void suspended() {
-      releaseAnswer(answerChunk);
-      answerChunk = null;
-    }
-
-    @Override
-    protected void resumed() {
-      if (hasEnded()) {
-        return;
-      }
-      openCalls--;
-      deferred.addFirst(this);
-      takeDeferred(shared.work().nowNs());
-    }
-
-    @Override
-    protected void answered(int lengthBytes) {
-      if (hasEnded()) {
-        return;
-      }
-      openCalls--;
-      leases += Located.hasLease(answer()) ? 1 : 0;
-      lastUsedNs = shared.work().nowNs();
-      postReceive(buffer);
-      send(answerChunk, lengthBytes, shared.work().nowNs());
-    }
-
-    @Override
-    protected void malformed(String reason) {
-      // The server has counted it.
-      markBroken(FallbackReason.PROTOCOL_ERROR, reason);
-    }
+  @Override
+  public void malformed(String reason) {
+    // The server has counted it.
+    markBroken(FallbackReason.PROTOCOL_ERROR, reason);
   }
 
   @Override
   boolean isBusy() {
-    return !isUsable() || openCalls > 0 || !deferred.isEmpty();
+    return !isUsable() || openLocates > 0 || !deferred.isEmpty();
   }
 
   /** Whether its end costs its reader nothing but another connection. */

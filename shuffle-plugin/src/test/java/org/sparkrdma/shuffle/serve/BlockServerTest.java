@@ -164,7 +164,8 @@ class BlockServerTest {
     }
   }
 
-  private final class Call extends OpenLocate {
+  private final class Call implements OpenLocate.Replies {
+    private final OpenLocate locate;
     private final List<Kind> kinds = new ArrayList<>();
     private final List<Integer> blocks = new ArrayList<>();
     private final List<byte[]> bytes = new ArrayList<>();
@@ -174,8 +175,8 @@ class BlockServerTest {
     private boolean answered;
 
     Call(long connection, long reader, ByteBuffer request, int owner, Wanted... blocks) {
-      super(connection, reader, request, nowNs);
-      setAnswer(ByteBuffer.allocate(16 << 10));
+      locate = new OpenLocate(this, connection, reader, 0, request, nowNs);
+      locate.setAnswer(ByteBuffer.allocate(16 << 10));
       Locate.Encoder encoder = new Locate.Encoder().begin(request, 7, TIMEOUT_MS, owner);
       for (Wanted block : blocks) {
         encoder.block(
@@ -191,20 +192,20 @@ class BlockServerTest {
     }
 
     @Override
-    protected void suspended() {
+    public void suspended(OpenLocate self) {
       assertThat(answered).isFalse();
     }
 
     @Override
-    protected void resumed() {
-      server.locate(this);
+    public void resumed(OpenLocate self) {
+      server.locate(self);
     }
 
     @Override
-    protected void answered(int lengthBytes) {
+    public void answered(OpenLocate self, int lengthBytes) {
       assertThat(answered).isFalse();
       answered = true;
-      Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
+      Located.Decoder in = new Located.Decoder().begin(self.answer().slice(0, lengthBytes));
       leaseId = in.leaseId();
       while (in.nextExtent()) {
         kinds.add(in.kind());
@@ -220,7 +221,7 @@ class BlockServerTest {
     }
 
     @Override
-    protected void malformed(String reason) {
+    public void malformed(String reason) {
       throw new AssertionError(reason);
     }
   }
@@ -264,7 +265,7 @@ class BlockServerTest {
 
   private Call locateOf(int owner, long peer, Wanted... blocks) {
     Call call = new Call(peer, peer, ByteBuffer.allocate(16 << 10), owner, blocks);
-    server.locate(call);
+    server.locate(call.locate);
     return call;
   }
 
@@ -709,7 +710,7 @@ class BlockServerTest {
     assertThat(again.answered).isFalse();
     // A second connection of the same reader gets no share of its own.
     Call otherConnection = new Call(9, 1, ByteBuffer.allocate(16 << 10), Locate.OWN, all);
-    server.locate(otherConnection);
+    server.locate(otherConnection.locate);
     work();
     assertThat(otherConnection.answered).isFalse();
     assertThat(server.holdsWhatOthersLack(1, 1, nowNs)).as("itself").isFalse();
@@ -1219,14 +1220,14 @@ class BlockServerTest {
     write(1, 2, 300, 100);
     ByteBuffer message = ByteBuffer.allocate(16 << 10);
     Call late = new Call(1, 1, message, Locate.OWN, Wanted.of(1, 1, 0));
-    server.locate(late);
+    server.locate(late.locate);
     pass(Duration.ofMillis(TIMEOUT_MS / 2));
     assertThat(late.kinds).containsExactly(Kind.OVERLOADED);
     // The receive has the next message, of another map output, while the disk still reads.
     Call next = new Call(1, 1, message, Locate.OWN, Wanted.of(1, 2, 0));
     workers.runOne(0);
     runCommands();
-    server.locate(next);
+    server.locate(next.locate);
     work();
     assertThat(next.bytes.get(0)).isEqualTo(expected(1, 2, 0));
     Call own = served(1, Wanted.of(1, 1, 1));
@@ -1454,12 +1455,12 @@ class BlockServerTest {
         Call released = open.get(random.nextInt(open.size()));
         if (released.answered) {
           open.remove(released);
-          server.release(released.connection(), released.leaseId);
+          server.release(released.locate.connection(), released.leaseId);
         }
       }
       if (random.nextInt(100) == 0) {
         server.onConnectionGone(peer);
-        open.removeIf(of -> of.connection() == peer);
+        open.removeIf(of -> of.locate.connection() == peer);
       }
     }
     int located = 0;

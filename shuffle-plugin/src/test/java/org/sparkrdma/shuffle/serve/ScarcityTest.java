@@ -186,7 +186,7 @@ class ScarcityTest {
         while (!wanted.isEmpty() && blocks.size() < Math.min(most, BLOCKS_OF_A_REQUEST)) {
           blocks.add(wanted.poll());
         }
-        server.locate(new Call(this, blocks));
+        new Call(this, blocks).ask();
       }
       if (!releases.isEmpty() && !frozen) {
         releases.forEach(lease -> assertThat(server.release(number, lease)).isTrue());
@@ -195,28 +195,33 @@ class ScarcityTest {
     }
   }
 
-  private final class Call extends OpenLocate {
+  private final class Call implements OpenLocate.Replies {
     private final Reader reader;
     private final List<long[]> blocks;
 
     Call(Reader reader, List<long[]> blocks) {
-      super(reader.number, reader.number, encode(blocks), nowNs);
       this.reader = reader;
       this.blocks = blocks;
-      setAnswer(ByteBuffer.allocate(8 << 10));
+    }
+
+    void ask() {
+      OpenLocate locate =
+          new OpenLocate(this, reader.number, reader.number, 0, encode(blocks), nowNs);
+      locate.setAnswer(ByteBuffer.allocate(8 << 10));
+      server.locate(locate);
     }
 
     @Override
-    protected void suspended() {}
+    public void suspended(OpenLocate self) {}
 
     @Override
-    protected void resumed() {
-      server.locate(this);
+    public void resumed(OpenLocate self) {
+      server.locate(self);
     }
 
     @Override
-    protected void answered(int lengthBytes) {
-      Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
+    public void answered(OpenLocate self, int lengthBytes) {
+      Located.Decoder in = new Located.Decoder().begin(self.answer().slice(0, lengthBytes));
       long lease = in.leaseId();
       long[] ends = new long[blocks.size()];
       long bytes = 0;
@@ -256,7 +261,7 @@ class ScarcityTest {
     }
 
     @Override
-    protected void malformed(String reason) {
+    public void malformed(String reason) {
       throw new AssertionError(reason);
     }
   }
