@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * One map output: its data file and the offsets of its reduce partitions, of all or of a range.
@@ -144,8 +145,16 @@ public class MapOutput {
     return sums[partition - first];
   }
 
-  /** The first of these partitions that ends after {@code fileOffset}; {@code last} for none. */
-  int partitionEndingAfter(int from, int last, long fileOffset) {
+  // An extent carries the checksums of the partitions that end in it; empty ones have none.
+
+  /**
+   * The first of these partitions that ends after {@code fileOffset}; {@code last} for none, and
+   * {@code from} without checksums.
+   */
+  public int partitionEndingAfter(int from, int last, long fileOffset) {
+    if (!hasSums()) {
+      return from;
+    }
     int low = from;
     int high = last;
     while (low < high) {
@@ -157,5 +166,55 @@ public class MapOutput {
       }
     }
     return low;
+  }
+
+  /**
+   * Maximum end of an extent whose checksums fit into the answer.
+   *
+   * @param from the first partition that ends after its start
+   * @param at start of the extent in the file
+   * @param end maximum end of the extent, not after that of the block
+   * @param room number of checksums that fit
+   * @return {@code at} when not even one checksum fits
+   */
+  public long endOfFittingSums(int from, long at, long end, int room) {
+    if (!hasSums()) {
+      return end;
+    }
+    long last = at;
+    int fitting = 0;
+    for (int i = from; offset(i) < end && offset(i + 1) <= end; i++) {
+      if (offset(i + 1) > offset(i)) {
+        if (fitting == room) {
+          return last;
+        }
+        fitting++;
+        last = offset(i + 1);
+      }
+    }
+    return end;
+  }
+
+  /** Number of checksums of an extent from such a partition to this offset of the file. */
+  public int countSums(int from, long end) {
+    int count = 0;
+    if (hasSums()) {
+      for (int i = from; offset(i) < end && offset(i + 1) <= end; i++) {
+        count += offset(i + 1) > offset(i) ? 1 : 0;
+      }
+    }
+    return count;
+  }
+
+  /** Writes so many checksums from a partition on; returns the first that is not written. */
+  public int writeSums(Located.Encoder answer, int from, long blockStart, int count) {
+    int partition = from;
+    for (int left = count; left > 0; partition++) {
+      if (offset(partition + 1) > offset(partition)) {
+        answer.sum(offset(partition + 1) - blockStart, sum(partition));
+        left--;
+      }
+    }
+    return partition;
   }
 }

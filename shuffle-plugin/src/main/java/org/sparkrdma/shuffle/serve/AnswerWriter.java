@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.serve;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.RecordedChecksums;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
@@ -23,7 +22,6 @@ final class AnswerWriter {
   private final LoadContext context;
   private final ShuffleCounters counters;
   private final Located.Encoder answer = new Located.Encoder();
-  private final RecordedChecksums recorded = new RecordedChecksums();
 
   /** How the writing of a block has ended. */
   private enum Result {
@@ -39,6 +37,10 @@ final class AnswerWriter {
   private OpenLocate locate;
 
   private long nowNs;
+
+  /** The first partition of the block whose checksum is not written. */
+  private int nextSum;
+
   private long placedBytes;
   private int extents;
   private int extentsFromWindows;
@@ -161,7 +163,7 @@ final class AnswerWriter {
     boolean computes = context.computes(request.freshSums(block), map);
     boolean mayUseWindows = context.registers() && entry != null && !computes;
     BlockLoad.Copy copy = found == null ? null : found.first;
-    recorded.begin(map, first, last, at);
+    nextSum = map.partitionEndingAfter(first, last, at);
     while (at < end) {
       int room = answer.roomForSums();
       if (room < (computes ? 1 : 0) || placedBytes >= Located.MAX_LOCATED_BYTES) {
@@ -176,12 +178,12 @@ final class AnswerWriter {
       }
       long readyEnd = window == null ? at + copy.lengthBytes : Math.min(end, window.end());
       if (!computes) {
-        readyEnd = recorded.endOfFittingSums(at, readyEnd, room);
+        readyEnd = map.endOfFittingSums(nextSum, at, readyEnd, room);
       }
       if (readyEnd == at) {
         return Result.FULL;
       }
-      writeExtent(block, window, copy, start, end, at, (int) (readyEnd - at), computes);
+      writeExtent(block, map, window, copy, at, (int) (readyEnd - at), computes);
       placedBytes += readyEnd - at;
       at = readyEnd;
     }
@@ -190,17 +192,21 @@ final class AnswerWriter {
 
   private void writeExtent(
       int block,
+      MapOutput map,
       FileWindow window,
       BlockLoad.Copy copy,
-      long start,
-      long end,
       long at,
       int lengthBytes,
       boolean computes) {
-    int count = computes ? 1 : recorded.countUntil(at + lengthBytes);
+    Locate request = locate.request();
+    int first = request.startReduceId(block);
+    int last = request.endReduceId(block);
+    long start = map.offset(first);
+    int count = computes ? 1 : map.countSums(nextSum, at + lengthBytes);
     long address = window == null ? copy.address : window.address() + (at - window.offset());
     long remoteKey = window == null ? copy.remoteKey : window.remoteKey();
-    answer.located(block, address, remoteKey, lengthBytes, at - start, end - start, count);
+    long blockBytes = map.offset(last) - start;
+    answer.located(block, address, remoteKey, lengthBytes, at - start, blockBytes, count);
     extents++;
     if (window == null) {
       answer.markCopied();
@@ -211,10 +217,8 @@ final class AnswerWriter {
       locate.lease().hold(window);
       WaitingLocate waited = locate.waiting();
       if (waited == null || !waited.heldEarlier(window)) {
-        Locate request = locate.request();
-        int partitions = request.endReduceId(block) - request.startReduceId(block);
         if (window.onLocated(lengthBytes)) {
-          windows.offerNext(window, partitions, nowNs);
+          windows.offerNext(window, last - first, nowNs);
         }
       }
       extentsFromWindows++;
@@ -222,7 +226,7 @@ final class AnswerWriter {
     if (computes) {
       answer.sum(at + lengthBytes - start, copy.sum);
     } else {
-      recorded.write(answer, start, count);
+      nextSum = map.writeSums(answer, nextSum, start, count);
     }
   }
 
