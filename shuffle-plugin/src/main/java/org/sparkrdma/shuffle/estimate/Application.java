@@ -17,7 +17,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
 import org.sparkrdma.shuffle.estimate.Stage.Interval;
 import org.sparkrdma.shuffle.estimate.Stage.Saving;
@@ -55,19 +57,18 @@ final class Application {
   private final Map<String, Integer> coresOfExecutors = new HashMap<>();
   private final Map<String, Stage> openStages = new HashMap<>();
   private final Set<String> endedStages = new HashSet<>();
-  private final Map<Long, Long> openJobs = new HashMap<>();
-  private final List<Interval> stages = new ArrayList<>();
-  private final List<Interval> jobs = new ArrayList<>();
+  private final List<Saving> savings = new ArrayList<>();
+
+  /** By number; one that has not ended has no end yet. */
+  private final Map<Long, Interval> jobs = new HashMap<>();
+
   private final Map<String, Integer> withoutMetrics = new TreeMap<>();
-  private Saving saving = new Saving(0, 0, 0, 0, 0, 0);
 
   private String id = "";
   private String name = "";
   private String attempt = "";
   private String spark = "";
   private String manager = "";
-  private String cutOff = "";
-  private String gap = "";
   private boolean started;
   private boolean ended;
   private boolean plugIn;
@@ -82,7 +83,6 @@ final class Application {
   private long bytes;
   private long mergedBytes;
   private long localBytes;
-  private long spansMs;
   private double registered;
   private double copies;
 
@@ -97,25 +97,6 @@ final class Application {
   /** Number of lines that were events. */
   long events() {
     return events;
-  }
-
-  /**
-   * Notes why a file of the log is not whole.
-   *
-   * @param reason "" if it is
-   */
-  void cutOff(String reason) {
-    cutOff = reason.isEmpty() ? cutOff : reason;
-  }
-
-  /** Events in the middle of the log are missing. */
-  void hasGap(String reason) {
-    gap = reason;
-  }
-
-  /** Why a file of the log is not whole; "" if all are. */
-  String cutOff() {
-    return cutOff;
   }
 
   /** Reads a file of the log to its last whole line. */
@@ -133,7 +114,6 @@ final class Application {
         }
       }
     }
-    cutOff(lines.failure());
   }
 
   private void add(String event, JsonNode of) {
@@ -153,22 +133,22 @@ final class Application {
         openStages.values().forEach(this::count);
       }
       case "ExecutorRemoved" -> coresOfExecutors.remove(of.path("Executor ID").asText());
-      case "JobStart" ->
-          openJobs.put(of.path("Job ID").asLong(), of.path("Submission Time").asLong());
+      case "JobStart" -> {
+        long startMs = of.path("Submission Time").asLong();
+        jobs.put(of.path("Job ID").asLong(), new Interval(startMs, Long.MAX_VALUE));
+      }
       case "JobEnd" -> {
         long endMs = of.path("Completion Time").asLong();
         lastMs = Math.max(lastMs, endMs);
-        Long startMs = openJobs.remove(of.path("Job ID").asLong());
-        if (startMs != null) {
-          jobs.add(new Interval(startMs, endMs));
-        }
+        jobs.computeIfPresent(
+            of.path("Job ID").asLong(), (any, job) -> new Interval(job.startMs(), endMs));
       }
       case "StageCompleted" -> {
         String key = key(of.path("Stage Info"));
         endedStages.add(key);
         Stage stage = openStages.remove(key);
         if (stage != null) {
-          finish(stage);
+          savings.add(stage.saving());
         }
       }
       default -> task(of, of.path("Task Info"), of.path("Task Metrics"));
@@ -235,35 +215,41 @@ final class Application {
     return stage;
   }
 
-  private void finish(Stage stage) {
-    saving = saving.plus(stage.saving());
-    spansMs += stage.interval().endMs() - stage.interval().startMs();
-    stages.add(stage.interval());
+  private double sum(ToDoubleFunction<Saving> part) {
+    return savings.stream().mapToDouble(part).sum();
   }
 
-  private static long coveredMs(List<Interval> intervals) {
-    intervals.sort(Comparator.comparingLong(Interval::startMs));
+  private long coveredMs(Stream<Interval> intervals) {
     long covered = 0;
     long until = Long.MIN_VALUE;
-    for (Interval one : intervals) {
-      covered += Math.max(0, one.endMs() - Math.max(until, one.startMs()));
-      until = Math.max(until, one.endMs());
+    for (Interval one : intervals.sorted(Comparator.comparingLong(Interval::startMs)).toList()) {
+      // What has not ended ends with the log.
+      long endMs = Math.min(one.endMs(), lastMs);
+      covered += Math.max(0, endMs - Math.max(until, one.startMs()));
+      until = Math.max(until, endMs);
     }
     return covered;
   }
 
-  /** The estimate at the end of the log, which ends all that is still open. */
-  Estimation estimate(EventLog log) {
-    openStages.values().forEach(this::finish);
-    openJobs.values().forEach(start -> jobs.add(new Interval(start, Math.max(start, lastMs))));
-    double coveredMs = coveredMs(stages);
-    double timeMs = Math.max(1, jobs.isEmpty() ? coveredMs : coveredMs(jobs));
+  /**
+   * The estimate at the end of the log, which ends all that is still open.
+   *
+   * @param incomplete why events are missing before that; "" if none is known to be
+   * @param cutOff why a file of the log is not whole; "" if all are
+   */
+  Estimation estimate(EventLog log, String incomplete, String cutOff) {
+    openStages.values().forEach(stage -> savings.add(stage.saving()));
+    double coveredMs = coveredMs(savings.stream().map(Saving::interval));
+    double timeMs = Math.max(1, jobs.isEmpty() ? coveredMs : coveredMs(jobs.values().stream()));
     // Of stages at the same time, all share the cores, but only one may be what others wait for.
+    double spansMs = sum(one -> one.interval().endMs() - one.interval().startMs());
     double mean = coveredMs / Math.max(1, spansMs);
-    double high = Math.min(1, (saving.waitingMost() + saving.cpuHigh()) / timeMs);
-    double likely = Math.min(high, (saving.waitingLikely() * mean + saving.cpuLikely()) / timeMs);
+    double waitingMs = sum(Saving::waitingMost);
+    double high = Math.min(1, (waitingMs + sum(Saving::cpuHigh)) / timeMs);
+    double likelyMs = sum(Saving::waitingLikely) * mean + sum(Saving::cpuLikely);
+    double likely = Math.min(high, likelyMs / timeMs);
     double fetchWaitShare = (double) waitMs / Math.max(1, runMs);
-    String noVerdict = noVerdict(log.incomplete().isEmpty() ? gap : log.incomplete());
+    String noVerdict = noVerdict(incomplete);
     Verdict verdict = noVerdict.isEmpty() ? Verdict.of(likely, high) : Verdict.NONE;
     String figures =
         String.format(
@@ -289,12 +275,12 @@ final class Application {
         fetchWaitShare,
         shown(verdict, registered),
         shown(verdict, copies),
-        shown(verdict, Math.min(1, saving.waitingMost() / timeMs)),
-        shown(verdict, Math.min(1, saving.floor() * mean / timeMs)),
-        shown(verdict, Math.min(likely, saving.cpuLow() / timeMs)),
+        shown(verdict, Math.min(1, waitingMs / timeMs)),
+        shown(verdict, Math.min(1, sum(Saving::floor) * mean / timeMs)),
+        shown(verdict, Math.min(likely, sum(Saving::cpuLow) / timeMs)),
         shown(verdict, likely),
         shown(verdict, high),
-        notes());
+        notes(cutOff));
   }
 
   private static Double shown(Verdict verdict, double figure) {
@@ -312,7 +298,7 @@ final class Application {
     return tasks == 0 ? "no verdict: no task has ended" : "";
   }
 
-  private List<String> notes() {
+  private List<String> notes(String cutOff) {
     List<String> notes = new ArrayList<>();
     if (!cutOff.isEmpty()) {
       notes.add("the log is cut off and was read to its last whole line (" + cutOff + ")");

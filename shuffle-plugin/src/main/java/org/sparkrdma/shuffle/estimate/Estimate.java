@@ -84,12 +84,19 @@ public final class Estimate {
     Map<String, String> notRead = new TreeMap<>();
     for (EventLog log : logs.values()) {
       Application application = new Application(costs, linkBytesPerSecond);
-      read(log, application);
+      String incomplete = log.incomplete();
+      String cutOff = "";
+      for (FileStatus file : log.files()) {
+        if (!cutOff.isEmpty() && incomplete.isEmpty()) {
+          incomplete = "because a file before its last one was not whole";
+        }
+        String failure = read(log, file, application);
+        cutOff = failure.isEmpty() ? cutOff : failure;
+      }
       if (application.events() > 0) {
-        estimations.add(application.estimate(log));
+        estimations.add(application.estimate(log, incomplete, cutOff));
       } else {
-        notRead.put(
-            log.path(), "no event of Spark is in it " + log.incomplete() + application.cutOff());
+        notRead.put(log.path(), "no event of Spark is in it " + log.incomplete() + cutOff);
       }
     }
     estimations.sort(
@@ -148,18 +155,16 @@ public final class Estimate {
     }
   }
 
-  private void read(EventLog log, Application application) {
-    for (FileStatus file : log.files()) {
-      if (!application.cutOff().isEmpty()) {
-        application.hasGap("because a file before its last one was not whole");
-      }
-      try (InputStream raw = log.system().open(file.getPath());
-          InputStream events = EventLog.decompressed(file, raw, spark)) {
-        application.read(new EventLines(events, bytes -> progress(log.path(), bytes)));
-      } catch (IOException | RuntimeException e) {
-        // Of one log among many: it may have just been deleted, or belongs to somebody else.
-        application.cutOff(firstLine(e));
-      }
+  /** Reads a file of a log to its last whole line. Why it is not whole; "" if it may be. */
+  private String read(EventLog log, FileStatus file, Application application) {
+    try (InputStream raw = log.system().open(file.getPath());
+        InputStream events = EventLog.decompressed(file, raw, spark)) {
+      EventLines lines = new EventLines(events, bytes -> progress(log.path(), bytes));
+      application.read(lines);
+      return lines.failure();
+    } catch (IOException | RuntimeException e) {
+      // Of one log among many: it may have just been deleted, or belongs to somebody else.
+      return firstLine(e);
     }
   }
 

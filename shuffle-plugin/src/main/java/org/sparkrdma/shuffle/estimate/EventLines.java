@@ -38,11 +38,8 @@ final class EventLines extends InputStream {
 
   /** Goes to the next line. Its event's name, "" if it is no event; null at the end. */
   String next() {
-    while (!lineEnded && (position < limit || fill())) {
-      do {
-        lastByte = buffer[position++];
-      } while (position < limit && lastByte != '\n');
-      lineEnded = lastByte == '\n';
+    while (read() >= 0) {
+      // The rest of a line that nobody has read.
     }
     lineEnded = false;
     while (limit - position < BEGINNING_BYTES && fill()) {

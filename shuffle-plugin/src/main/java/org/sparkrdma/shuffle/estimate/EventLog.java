@@ -33,8 +33,8 @@ record EventLog(
   private static final String COMPACT = ".compact";
   private static final String COMPACTED = "because it is compacted: tasks of ended jobs are gone";
   private static final Pattern PART = Pattern.compile("events_([0-9]{1,18})_.*");
-  private static final String STATE = "(\\.inprogress)?(\\.compact)?$";
-  private static final String CODEC = "\\.(lz4|lzf|snappy|zstd)" + STATE;
+  private static final String SUFFIXES =
+      "([.](lz4|lzf|snappy|zstd))?([.]inprogress)?([.]compact)?$";
 
   /** Logs of a file, of the directory of a rolling log, or of a directory of logs. */
   static List<EventLog> find(FileSystem system, Path path) throws IOException {
@@ -61,7 +61,7 @@ record EventLog(
   }
 
   private static EventLog single(FileSystem system, FileStatus file) {
-    String app = name(file).replaceFirst(CODEC, "").replaceFirst(STATE, "");
+    String app = name(file).replaceFirst(SUFFIXES, "");
     String incomplete = isCompact(file) ? COMPACTED : "";
     return new EventLog(system, file.getPath().toString(), app, List.of(file), incomplete);
   }
@@ -118,7 +118,7 @@ record EventLog(
    * @param raw the bytes of the file
    */
   static InputStream decompressed(FileStatus file, InputStream raw, SparkConf conf) {
-    return switch (name(file).replaceFirst(".*" + CODEC, "$1")) {
+    return switch (name(file).replaceFirst(".*?" + SUFFIXES, "$2")) {
       case "lz4" -> new LZ4CompressionCodec(conf).compressedInputStream(raw);
       case "lzf" -> new LZFCompressionCodec(conf).compressedInputStream(raw);
       case "snappy" -> new SnappyCompressionCodec(conf).compressedInputStream(raw);

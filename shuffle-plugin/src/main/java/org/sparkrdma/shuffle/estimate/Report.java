@@ -35,24 +35,22 @@ public record Report(
     for (Estimation one : applications) {
       String title = one.id() + (one.attempt().isEmpty() ? "" : " attempt " + one.attempt());
       lines.add("\n" + title + " " + one.name() + ", Spark " + one.sparkVersion());
-      boolean shown = one.verdict() != Estimation.Verdict.NONE;
       lines.add(
           row(
-              shown ? percent(one.low()) : "-",
-              shown ? percent(one.likely()) : "-",
-              shown ? percent(one.high()) : "-",
+              percent(one.low()),
+              percent(one.likely()),
+              percent(one.high()),
               decimal(one.seconds(), "s"),
               bytes(one.remoteBytes()),
               one.remoteBlocks(),
               decimal(one.meanBlockBytes() / 1_024, "KiB"),
               percent(one.fetchWaitShare())));
       lines.add("  " + one.why());
-      if (shown && one.remoteBlocks() > 0) {
-        String most = percent(one.waitingAtMost());
+      if (one.verdict() != Estimation.Verdict.NONE && one.remoteBlocks() > 0) {
         String files = decimal(one.savedCpuSecondsRegistered(), "core-seconds");
         String copies = decimal(one.savedCpuSecondsCopies(), "core-seconds");
         String floor = percent(one.networkFloor());
-        lines.add("  waiting: at most " + most + " of the time");
+        lines.add("  waiting: at most " + percent(one.waitingAtMost()) + " of the time");
         lines.add("  CPU time: " + files + " with registered files, " + copies + " with copies");
         lines.add("  network: " + (link == null ? "unknown without --link" : "needs " + floor));
       }
@@ -74,8 +72,11 @@ public record Report(
     return mb < 1_000 ? decimal(mb, "MB") : decimal(mb / 1_000, "GB");
   }
 
-  static String percent(double part) {
-    return decimal(100 * part, "%");
+  /**
+   * @param part null if it is not known
+   */
+  static String percent(Double part) {
+    return part == null ? "-" : decimal(100 * part, "%");
   }
 
   static String decimal(double number, String unit) {

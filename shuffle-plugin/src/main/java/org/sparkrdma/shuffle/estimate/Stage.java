@@ -58,30 +58,22 @@ final class Stage {
   record Interval(long startMs, long endMs) {}
 
   /**
-   * What stages save, in milliseconds of their time.
+   * What a stage saves, in milliseconds of its time.
    *
+   * @param interval from the first launch to the last end
    * @param waitingMost without any waiting that a transfer could avoid
    * @param waitingLikely the part of it that is likely saved
    * @param floor what the busiest host's link needs, and no transfer saves
    * @param cpuLow by CPU time, at least; negative where copies cost more
    */
   record Saving(
+      Interval interval,
       double waitingMost,
       double waitingLikely,
       double floor,
       double cpuLow,
       double cpuLikely,
-      double cpuHigh) {
-    Saving plus(Saving other) {
-      return new Saving(
-          waitingMost + other.waitingMost,
-          waitingLikely + other.waitingLikely,
-          floor + other.floor,
-          cpuLow + other.cpuLow,
-          cpuLikely + other.cpuLikely,
-          cpuHigh + other.cpuHigh);
-    }
-  }
+      double cpuHigh) {}
 
   private final CostTable costs;
   private final double linkBytesPerMs;
@@ -124,14 +116,12 @@ final class Stage {
     cpuNs += task.cpuNs();
     durationsMs += task.durationMs();
     bytesByHost.merge(task.host(), task.allBytes(), Long::sum);
-    if (task.bytes() > 0) {
-      double length = task.meanBytes();
-      registered += task.savedCpuSeconds(costs, false);
-      copies += task.savedCpuSeconds(costs, true);
-      double both = costs.savedTime(false, length) + costs.savedTime(true, length);
-      avoidableSum += avoidableMs(task);
-      explainedSum += avoidableMs(task) * Math.max(0, both / 2);
-    }
+    double length = task.meanBytes();
+    registered += task.savedCpuSeconds(costs, false);
+    copies += task.savedCpuSeconds(costs, true);
+    double both = costs.savedTime(false, length) + costs.savedTime(true, length);
+    avoidableSum += avoidableMs(task);
+    explainedSum += avoidableMs(task) * Math.max(0, both / 2);
     if (held.size() < MAX_HELD) {
       held.add(task);
     }
@@ -142,11 +132,6 @@ final class Stage {
     double own = task.waitMs() * ((double) task.bytes() / Math.max(1, task.allBytes()));
     double most = task.durationMs() - task.allBytes() / linkBytesPerMs;
     return Math.round(Math.max(0, Math.min(own, most)));
-  }
-
-  /** From the first launch to the last end. */
-  Interval interval() {
-    return new Interval(startMs, endMs);
   }
 
   /** What the stage saves, which has a task. */
@@ -166,6 +151,7 @@ final class Stage {
     double busy = Math.min(1, cpuNs / NS_PER_MS / (shared * span));
     double perCore = MS_PER_SECOND / shared;
     return new Saving(
+        new Interval(startMs, endMs),
         most,
         most * explained * LIKELY_WAITING,
         floor,
