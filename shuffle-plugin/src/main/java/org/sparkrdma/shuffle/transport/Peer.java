@@ -49,7 +49,6 @@ final class Peer {
   private long neededNs;
 
   private int slowResults;
-  private boolean hadResult;
   private long resultNs;
   private boolean hadVainWait;
   private long vainWaitNs;
@@ -108,7 +107,7 @@ final class Peer {
   }
 
   private boolean isWell(long nowNs) {
-    return hadResult
+    return everConnected
         && (!hadVainWait || (resultNs - vainWaitNs >= 0 && nowNs - vainWaitNs >= wellAfterNs));
   }
 
@@ -163,7 +162,6 @@ final class Peer {
   void onResult(long nowNs) {
     readSince = true;
     delivered = true;
-    hadResult = true;
     resultNs = nowNs;
     neededNs = 0;
     waits.onResult(nowNs);
@@ -324,7 +322,6 @@ final class Peer {
     everConnected = true;
     delivered = false;
     if (!wasBarren) {
-      hadResult = true;
       resultNs = nowNs;
     }
   }
