@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import javax.xml.stream.XMLStreamException;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport;
 import org.sparkrdma.benchmarks.jobs.Environment;
 import org.sparkrdma.benchmarks.jobs.MeasuredRatio;
 import org.sparkrdma.launch.LaunchOptions;
@@ -87,11 +88,10 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
 
   /** The last report has what a transfer costs, the others are of jobs. */
   private void drawTime() throws IOException, XMLStreamException {
-    ObjectMapper json = new ObjectMapper();
-    JsonNode transfers = json.readTree(files.get(files.size() - 1).toFile());
+    JsonNode transfers = new ObjectMapper().readTree(files.get(files.size() - 1).toFile());
     List<TimeChart.Bar> bars = new ArrayList<>();
     for (Path file : files.subList(0, files.size() - 1)) {
-      bars.addAll(TimeChart.of(json.readTree(file.toFile()), transfers));
+      bars.addAll(TimeChart.of(BenchmarkReport.read(file), transfers));
     }
     if (bars.isEmpty() || transfers.at("/cases/0/figures/rdmaServerSecondsPerGb").isMissingNode()) {
       throw new MisuseException(

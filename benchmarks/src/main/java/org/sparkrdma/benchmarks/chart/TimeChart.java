@@ -4,11 +4,17 @@ package org.sparkrdma.benchmarks.chart;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.Metric;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
+import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 
 /**
  * Where the time of executors goes in jobs, as a picture: a bar for Spark's shuffle and one for the
@@ -48,57 +54,46 @@ record TimeChart(List<String> reports, List<Bar> bars) {
   }
 
   /** The bars of a job: of Spark's shuffle and of the plug-in. */
-  static List<Bar> of(JsonNode job, JsonNode transfers) {
+  static List<Bar> of(BenchmarkReport report, JsonNode transfers) {
     List<Bar> bars = new ArrayList<>();
-    String name = job.at("/plan/job").asText();
-    boolean fresh = job.at("/plan/warmUps").asInt() == 0;
-    for (JsonNode one : job.path("cases")) {
+    for (CaseReport one : report.cases()) {
       double whole = 0;
-      for (String mode : List.of("vanilla", "rdma")) {
-        JsonNode values = null;
-        for (JsonNode summary : one.path("summaries")) {
-          values = summary.path("mode").asText().equals(mode) ? summary.path("values") : values;
-        }
-        if (values != null) {
-          double cpu = values.at("/executor CPU/median").asDouble();
-          double wait = values.at("/fetch wait/median").asDouble();
-          double transfer = transferSeconds(one.path("runs"), mode, transfers);
-          whole = whole == 0 ? cpu + wait : whole;
-          double percent = PERCENT / whole;
-          String shape = name + " " + one.path("shape").asText() + (fresh ? ", new executors" : "");
-          String label = RatioChart.label(shape, mode);
-          bars.add(
-              new Bar(
-                  label, List.of((cpu - transfer) * percent, transfer * percent, wait * percent)));
+      for (ShuffleMode mode : List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA)) {
+        for (CaseReport.Summary summary : one.summaries()) {
+          if (summary.mode() == mode) {
+            double cpu = summary.values().get(Metric.CPU).median();
+            double wait = summary.values().get(Metric.FETCH_WAIT).median();
+            double transfer = transferSeconds(one.runsOf(mode).get(0), transfers);
+            whole = whole == 0 ? cpu + wait : whole;
+            double percent = PERCENT / whole;
+            bars.add(
+                new Bar(
+                    RatioChart.label(report.name(one), mode.toString()),
+                    List.of((cpu - transfer) * percent, transfer * percent, wait * percent)));
+          }
         }
       }
     }
     return bars;
   }
 
-  /** Bytes of the first run, times what their transfer costs in blocks of about that length. */
-  private static double transferSeconds(JsonNode runs, String mode, JsonNode transfers) {
-    JsonNode run =
-        StreamSupport.stream(runs.spliterator(), false)
-            .filter(any -> any.path("mode").asText().equals(mode))
-            .findFirst()
-            .orElseThrow();
-    double seconds = 0;
-    for (String path : List.of("read", "tcp")) {
-      double bytes = run.at("/bytes/" + path).asDouble();
-      double blocks = Math.max(1, run.at("/blocks/" + path).asDouble());
-      String client = path.equals("read") ? "rdma" : "netty";
-      JsonNode nearest = null;
-      for (JsonNode one : transfers.path("cases")) {
-        boolean nearer = nearest == null || far(one, bytes / blocks) < far(nearest, bytes / blocks);
-        nearest = nearer ? one : nearest;
-      }
-      for (String end : List.of("Server", "Client")) {
-        String figure = "/figures/" + client + end + "SecondsPerGb/median";
-        seconds += bytes / GB * nearest.at(figure).asDouble();
-      }
-    }
-    return seconds;
+  /** What the transfer of a run costs, in blocks of about that length. */
+  private static double transferSeconds(RunResult run, JsonNode transfers) {
+    return transferSeconds("rdma", run.bytes().read(), run.blocks().read(), transfers)
+        + transferSeconds("netty", run.bytes().tcp(), run.blocks().tcp(), transfers);
+  }
+
+  private static double transferSeconds(
+      String client, long bytes, long blocks, JsonNode transfers) {
+    double meanBytes = (double) bytes / Math.max(1, blocks);
+    JsonNode figures =
+        StreamSupport.stream(transfers.path("cases").spliterator(), false)
+            .min(Comparator.comparingDouble(one -> far(one, meanBytes)))
+            .orElse(transfers)
+            .path("figures");
+    double server = figures.path(client + "ServerSecondsPerGb").path("median").asDouble();
+    double reader = figures.path(client + "ClientSecondsPerGb").path("median").asDouble();
+    return bytes / GB * (server + reader);
   }
 
   private static double far(JsonNode one, double meanBytes) {

@@ -3,6 +3,10 @@ package org.sparkrdma.benchmarks.jobs;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonValue;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -16,6 +20,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.MisuseException;
 import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 
@@ -24,11 +29,31 @@ public record BenchmarkReport(
     @JsonProperty(required = true) BenchmarkPlan plan,
     Environment environment,
     @JsonProperty(required = true) List<CaseReport> cases) {
+  /** Reads reports of other versions too. */
+  static final ObjectMapper JSON =
+      new ObjectMapper()
+          .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false)
+          .configure(DeserializationFeature.READ_UNKNOWN_ENUM_VALUES_AS_NULL, true);
+
   /** Ratios of fewer rounds show chance more than a difference. */
   private static final int MIN_ROUNDS_FOR_RATIOS = 3;
 
   /** Number of runs after which the JVM compiles little. */
   private static final int ENOUGH_WARM_UPS = 4;
+
+  /** The report in a file that the user names. */
+  public static BenchmarkReport read(Path file) {
+    try {
+      return JSON.readValue(file.toFile(), BenchmarkReport.class);
+    } catch (IOException e) {
+      throw new MisuseException("not a readable report of a job of ./bench: " + file);
+    }
+  }
+
+  /** Job and shape of a case, and whether its runs were the first of their executors. */
+  public String name(CaseReport one) {
+    return plan.job() + " " + one.shape() + (plan.warmUps() == 0 ? ", new executors" : "");
+  }
 
   /** The report as plain text: values of each case, then ratios if there are enough rounds. */
   public String table() {
@@ -100,7 +125,7 @@ public record BenchmarkReport(
     }
 
     /** The runs under one shuffle, in the order of their rounds. */
-    List<RunResult> runsOf(ShuffleMode mode) {
+    public List<RunResult> runsOf(ShuffleMode mode) {
       return runs.stream().filter(run -> run.mode() == mode).toList();
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -41,12 +40,6 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
           "first",
           "first request");
 
-  /** Reads reports of other versions too. */
-  private static final ObjectMapper JSON =
-      new ObjectMapper()
-          .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false)
-          .configure(DeserializationFeature.READ_UNKNOWN_ENUM_VALUES_AS_NULL, true);
-
   /**
    * The values of one ratio in a report.
    *
@@ -82,7 +75,8 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
         String metric = TRANSFER_METRICS.get(figure);
         if (metric != null) {
           boolean isSpeed = figure.equals(THROUGHPUT);
-          Quartiles spread = JSON.treeToValue(one.at("/figures/" + figure), Quartiles.class);
+          Quartiles spread =
+              BenchmarkReport.JSON.treeToValue(one.at("/figures/" + figure), Quartiles.class);
           ratios.put(
               new MeasuredRatio(shape(one), TRANSFER_RATIO, metric, !isSpeed),
               new Values(spread, List.of(spread.median())));
@@ -90,7 +84,7 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
       }
     }
     if (ratios.isEmpty()) {
-      addJob(JSON.treeToValue(report, BenchmarkReport.class), ratios);
+      addJob(BenchmarkReport.JSON.treeToValue(report, BenchmarkReport.class), ratios);
     }
     return ratios;
   }
@@ -107,8 +101,7 @@ public record MeasuredRatio(String shape, String ratio, String metric, boolean l
 
   private static void addJob(BenchmarkReport report, Map<MeasuredRatio, Values> ratios) {
     for (CaseReport one : report.cases()) {
-      String executors = report.plan().warmUps() == 0 ? ", new executors" : "";
-      String shape = report.plan().job() + " " + one.shape() + executors;
+      String shape = report.name(one);
       for (CaseReport.Summary summary : one.others()) {
         String ratio = summary.mode() + " / " + report.plan().modes().get(0);
         for (BenchmarkReport.Metric metric : BenchmarkReport.Metric.values()) {

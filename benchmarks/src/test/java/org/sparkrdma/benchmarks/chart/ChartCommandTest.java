@@ -99,6 +99,8 @@ class ChartCommandTest {
     assertThat(Files.readString(out.resolve("time.svg")))
         .contains("the plug-in 59.8 | 3.8 | 18.2. Drawn from groupby-1234567.json, transfer");
     assertThat(refusal("--metrics", "time", report + "")).contains("needs reports of jobs");
+    assertThat(refusal("--metrics", "time", transfer + "", transfer + ""))
+        .isEqualTo("not a readable report of a job of ./bench: " + transfer);
   }
 
   private static String refusal(String... options) {
