@@ -32,14 +32,6 @@ class ManyPeersTest extends VirtualFixture {
     reader = fabric.start(BLOCK_BYTES);
   }
 
-  private List<VirtualExecutor> servers(int count, int blockBytes) throws Exception {
-    List<VirtualExecutor> servers = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      servers.add(fabric.start(blockBytes));
-    }
-    return servers;
-  }
-
   /** Each task asks for a block of each in turn. */
   private List<VirtualTask> tasks(List<VirtualExecutor> servers) {
     List<VirtualTask> tasks = new ArrayList<>();

@@ -36,11 +36,7 @@ class SickPeersTest extends VirtualFixture {
   }
 
   private List<VirtualExecutor> servers(int count) throws Exception {
-    List<VirtualExecutor> servers = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      servers.add(fabric.start(BLOCK_BYTES));
-    }
-    return servers;
+    return servers(count, BLOCK_BYTES);
   }
 
   private void runUntil(VirtualTask task, long lengthNs) {

@@ -37,14 +37,6 @@ class SlowQueuePairsTest extends VirtualFixture {
     assertThat(first.isRead()).isTrue();
   }
 
-  private List<VirtualExecutor> startOthers() throws Exception {
-    List<VirtualExecutor> others = new ArrayList<>();
-    for (int i = 0; i < NEW_PEERS; i++) {
-      others.add(fabric.start(BLOCK_BYTES));
-    }
-    return others;
-  }
-
   /** A task reads block after block; its longest wait for one. */
   private long longestReadNs(long lengthNs) {
     long endNs = fabric.nowNs() + lengthNs;
@@ -81,14 +73,14 @@ class SlowQueuePairsTest extends VirtualFixture {
   @ValueSource(longs = {CREATION_NS, VirtualFabric.LOST})
   void shouldReadWhileItConnectsToOthers(long creationNs) throws Exception {
     fabric.createQueuePairsIn(of -> of == reader ? creationNs : 0);
-    assertGoesOnWhile(fetch(List.of(reader), startOthers()), creationNs);
+    assertGoesOnWhile(fetch(List.of(reader), servers(NEW_PEERS, BLOCK_BYTES)), creationNs);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {CREATION_NS, VirtualFabric.LOST})
   void shouldServeWhileItAcceptsOthers(long creationNs) throws Exception {
     fabric.createQueuePairsIn(of -> of == server ? creationNs : 0);
-    assertGoesOnWhile(fetch(startOthers(), List.of(server)), creationNs);
+    assertGoesOnWhile(fetch(servers(NEW_PEERS, BLOCK_BYTES), List.of(server)), creationNs);
   }
 
   /** The attempt ends before its queue pair is created. */
@@ -115,10 +107,7 @@ class SlowQueuePairsTest extends VirtualFixture {
   /** It reads from each of the others, and each of them from it. */
   @Test
   void shouldReadWhileAStageWithManyPeersStarts() throws Exception {
-    List<VirtualExecutor> peers = new ArrayList<>();
-    for (int i = 0; i < MANY_PEERS; i++) {
-      peers.add(fabric.start(BLOCK_BYTES));
-    }
+    List<VirtualExecutor> peers = servers(MANY_PEERS, BLOCK_BYTES);
     fabric.createQueuePairsIn(of -> CREATION_NS);
     fetch(List.of(reader), peers);
     fetch(peers, List.of(reader));

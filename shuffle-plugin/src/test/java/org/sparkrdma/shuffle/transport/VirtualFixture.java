@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -23,6 +25,15 @@ abstract class VirtualFixture {
   final void renewFabric() {
     fabric.close();
     fabric = new VirtualFabric();
+  }
+
+  /** Starts executors with the default settings. */
+  final List<VirtualExecutor> servers(int count, int blockBytes) throws Exception {
+    List<VirtualExecutor> servers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      servers.add(fabric.start(blockBytes));
+    }
+    return servers;
   }
 
   /** What a task may lose: the capacity of the budget of a reader and a fiftieth of the time. */
