@@ -52,15 +52,19 @@ class MeasuringScriptsIT {
     return json.at("/cases");
   }
 
-  /** The time of one request, the first request of new executors, and the plug-in's own ceiling. */
+  /**
+   * The time of one request, the first request of new executors, the plug-in's own ceiling, and
+   * Spark's server without reads of the index.
+   */
   @ParameterizedTest
   @Tag("nightly")
   @CsvSource({
     "--latency --sizes 4k --batch 4 --warm-ups 0, All bytes of RDMA came by READ, rdmaP50Us",
     "--first --sizes 4k, All bytes of RDMA came by READ, rdmaFirstMs",
-    "--ceiling --sizes 64k --warm-ups 1 --total 16m, No byte of RDMA, clientUs"
+    "--ceiling --sizes 64k --warm-ups 1 --total 16m, No byte of RDMA, clientUs",
+    "--index-in-memory --sizes 4k --warm-ups 0 --total 8m, All bytes of RDMA, nettyGbPerSecond"
   })
-  void shouldMeasureRequestsAndTheCeiling(String options, String sentence, String figure)
+  void shouldMeasureWithEachOption(String options, String sentence, String figure)
       throws Exception {
     Path report = directory.resolve("report.json");
     Outcome outcome = run("bench transfer " + options + " --rounds 1 --report " + report);

@@ -18,6 +18,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.MisuseException;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -71,6 +72,9 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--agent-posts")
   private boolean agentPosts;
 
+  @Option(names = "--index-in-memory")
+  private boolean indexInMemory;
+
   @Option(names = "--batch", defaultValue = "1")
   private int batch;
 
@@ -105,6 +109,7 @@ public final class TransferCommand implements Callable<Integer> {
         mode,
         copy,
         agentPosts,
+        indexInMemory,
         sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
         batch,
         cold,
@@ -197,7 +202,8 @@ public final class TransferCommand implements Callable<Integer> {
     // A round that fails ends the benchmark without a retry.
     conf.put("spark.task.maxFailures", "1");
     conf.put("spark.stage.maxConsecutiveAttempts", "1");
-    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    Class<?> manager = indexInMemory ? IndexInMemoryManager.class : RdmaShuffleManager.class;
+    conf.put("spark.shuffle.manager", manager.getName());
     conf.put("spark.shuffle.rdma.mode", "required");
     conf.put("spark.shuffle.rdma.fabric.trusted", "true");
     conf.put("spark.shuffle.rdma.pinned.max", Long.toString(PINNED.bytes()));

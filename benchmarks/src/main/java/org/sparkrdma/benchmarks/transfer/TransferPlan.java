@@ -34,6 +34,7 @@ import scala.reflect.ClassTag$;
  * @param verify by the plug-in, for the report; null without a setting
  * @param copy whether the plug-in serves copies, for the report
  * @param agentPosts whether tasks leave each request to the agent, for the report
+ * @param indexInMemory whether Spark's server reads each index file only once, for the report
  * @param batch blocks of one request, when requests are single
  * @param cold whether each single request is for map outputs that none has named before
  * @param totalBytes least number of bytes that each client fetches in each round
@@ -44,6 +45,7 @@ public record TransferPlan(
     Verify verify,
     boolean copy,
     boolean agentPosts,
+    boolean indexInMemory,
     List<Integer> blockBytes,
     int batch,
     boolean cold,
@@ -167,6 +169,7 @@ public record TransferPlan(
             Kind.THROUGHPUT,
             engine,
             Verify.OFF,
+            false,
             false,
             false,
             blockBytes,

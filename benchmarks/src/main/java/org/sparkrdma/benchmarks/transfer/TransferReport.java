@@ -17,6 +17,7 @@ record TransferReport(Environment environment, List<Case> cases) {
    *
    * @param engine of the plug-in
    * @param agentPosts whether tasks left each request to the agent
+   * @param indexInMemory whether Spark's server read each index file once, and not for each block
    * @param cold whether each request was for map outputs that none had named before
    * @param figures median and quartiles of the rounds, by the names of {@link Round#figures}; of
    *     latency also single values, of the requests of all rounds together
@@ -29,6 +30,7 @@ record TransferReport(Environment environment, List<Case> cases) {
       TransferPlan.Verify verify,
       boolean copy,
       boolean agentPosts,
+      boolean indexInMemory,
       int batch,
       boolean cold,
       int rounds,
@@ -55,6 +57,7 @@ record TransferReport(Environment environment, List<Case> cases) {
           plan.verify() == null ? TransferPlan.Verify.byDefault() : plan.verify(),
           plan.copy(),
           plan.agentPosts(),
+          plan.indexInMemory(),
           plan.batch(),
           plan.cold(),
           rounds.size(),
@@ -70,12 +73,13 @@ record TransferReport(Environment environment, List<Case> cases) {
       List<Case> own = cases.stream().filter(one -> one.verify() == verify).toList();
       Case first = own.get(0);
       String title =
-          "verify %s, batch %d%s, served from %s, sent by %s"
+          "verify %s, batch %d%s, served from %s%s, sent by %s"
               .formatted(
                   verify,
                   first.batch(),
                   first.cold() ? " of new map outputs" : "",
                   first.copy() ? "copies" : "files",
+                  first.indexInMemory() ? " with netty's index in memory" : "",
                   first.agentPosts() ? "the agent" : "tasks");
       TextTable<String> table = new TextTable<String>().text(title, figure -> figure);
       for (Case one : own) {
