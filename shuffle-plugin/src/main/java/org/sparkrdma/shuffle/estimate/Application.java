@@ -34,11 +34,18 @@ final class Application {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final double MS_PER_SECOND = 1e3;
 
+  /** Stages of which a note says how many tasks had no metrics. */
+  private static final int MAX_NAMED = 5;
+
   /** All other events are passed over without being parsed. */
   private static final Pattern NEEDED =
       Pattern.compile(
           "SparkListener(LogStart|Application(Start|End)|EnvironmentUpdate|Executor(Added|Removed)"
               + "|Job(Start|End)|StageCompleted|TaskEnd)");
+
+  /** Shuffle managers whose blocks Spark's own transfer fetches. */
+  private static final String OF_SPARK =
+      "|sort|tungsten-sort|.*[.](Sort|Comet|Columnar|Rapids)ShuffleManager";
 
   /** Passes over large parts of events that nothing here needs. */
   private static final TokenFilter FIELDS =
@@ -72,9 +79,14 @@ final class Application {
   private boolean started;
   private boolean ended;
   private boolean plugIn;
+
+  /** Whether it left all to Spark's own transfer, as in the baseline of a pilot. */
+  private boolean off;
+
   private int taskCpus = 1;
   private long events;
   private long unreadable;
+  private long missingTasks;
   private long tasks;
   private long lastMs;
   private long runMs;
@@ -147,6 +159,7 @@ final class Application {
         String key = key(of.path("Stage Info"));
         endedStages.add(key);
         Stage stage = openStages.remove(key);
+        missingTasks += missing(of.path("Stage Info"), stage == null ? 0 : stage.tasks());
         if (stage != null) {
           savings.add(stage.saving());
         }
@@ -158,7 +171,16 @@ final class Application {
   private void settings(JsonNode all) {
     taskCpus = Math.max(1, all.path("spark.task.cpus").asInt());
     manager = all.path("spark.shuffle.manager").asText();
+    off = all.path("spark.shuffle.rdma.mode").asText().equalsIgnoreCase("off");
     plugIn |= (manager + all.path("spark.plugins").asText()).contains("org.sparkrdma.");
+  }
+
+  /** Tasks without an event: Spark drops events where its listeners are too slow. */
+  private static long missing(JsonNode stage, long tasks) {
+    // Later attempts also end by tasks of earlier ones.
+    boolean counts =
+        stage.path("Stage Attempt ID").asInt() == 0 && stage.path("Failure Reason").isMissingNode();
+    return counts ? Math.max(0, stage.path("Number of Tasks").asLong() - tasks) : 0;
   }
 
   private static String key(JsonNode stage) {
@@ -288,8 +310,11 @@ final class Application {
   }
 
   private String noVerdict(String incomplete) {
-    if (plugIn) {
+    if (plugIn && !off) {
       return "not estimated, because it ran with this plug-in";
+    }
+    if (!plugIn && !manager.matches(OF_SPARK)) {
+      return "no verdict: blocks were fetched by " + manager + " and not by Spark's own transfer";
     }
     if (!incomplete.isEmpty() || !started) {
       String missing = incomplete.isEmpty() ? "because its start is missing" : incomplete;
@@ -306,17 +331,23 @@ final class Application {
       notes.add("the application still runs, or has ended without a last event");
     }
     if (unreadable > 0) {
-      notes.add(unreadable + " lines could not be read");
+      notes.add("lines that could not be read: " + unreadable);
+    }
+    if (missingTasks > 0) {
+      notes.add("tasks whose end Spark has not logged, and which are not counted: " + missingTasks);
     }
     if (!withoutMetrics.isEmpty()) {
-      notes.add("tasks without metrics count as if they had not waited: " + withoutMetrics);
+      String more = withoutMetrics.size() > MAX_NAMED ? " and other stages" : "";
+      notes.add(
+          "tasks without metrics count as if they had not waited: "
+              + withoutMetrics.entrySet().stream().limit(MAX_NAMED).toList()
+              + more);
     }
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
     }
-    if (!plugIn
-        && !manager.matches("|sort|tungsten-sort|.*[.](Sort|Comet|Columnar)ShuffleManager")) {
-      notes.add("the costs are those of Spark's own transfer, and not of " + manager);
+    if (manager.endsWith(".RapidsShuffleManager")) {
+      notes.add("the costs are those of Spark's own transfer, which UCX mode does not use");
     }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {
       notes.add("until Spark 4.0, waiting lacks the time to connect and to ask (SPARK-54536)");

@@ -45,14 +45,11 @@ public record Estimation(
   /** Two equal runs differ by this part of their time. */
   private static final double CHANCE = 0.05;
 
-  /** From here on it may be worth to measure, although the likely saving is within chance. */
-  private static final double UNCLEAR = 0.10;
-
   /** Whether it is worth the work. */
   public enum Verdict {
     /** More is likely saved than two equal runs differ by. */
     WORTH_A_PILOT,
-    /** Less is likely saved, but much may be. */
+    /** Less is likely saved, but more may be. */
     UNCLEAR,
     /** No more is saved than two equal runs differ by. */
     NOT_WORTH_IT,
@@ -63,7 +60,7 @@ public record Estimation(
       if (likely >= CHANCE) {
         return WORTH_A_PILOT;
       }
-      return high >= Estimation.UNCLEAR ? UNCLEAR : NOT_WORTH_IT;
+      return high >= CHANCE ? UNCLEAR : NOT_WORTH_IT;
     }
 
     @Override

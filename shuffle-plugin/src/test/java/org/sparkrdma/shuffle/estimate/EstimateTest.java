@@ -323,7 +323,7 @@ class EstimateTest {
     assertThat(one.notes())
         .singleElement()
         .asString()
-        .isEqualTo("tasks without metrics count as if they had not waited: {stage 0.0=2}");
+        .isEqualTo("tasks without metrics count as if they had not waited: [stage 0.0=2]");
   }
 
   /** The second attempt takes 10 s after an hour, in which no stage ran. */
@@ -425,15 +425,40 @@ class EstimateTest {
   @Test
   void shouldNameAnotherShuffleManager() throws IOException {
     Events events = log().settings("'spark.shuffle.manager':'org.example.Remote'").waitingJob();
-    assertThat(only(write(ID, events.end(21_000).bytes())).notes())
-        .singleElement()
-        .asString()
-        .contains("org.example.Remote");
+    Estimation remote = only(write(ID, events.end(21_000).bytes()));
+    assertThat(remote.verdict()).isEqualTo(Verdict.NONE);
+    assertThat(remote.why()).contains("fetched by org.example.Remote");
     String comet = "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager";
     for (String spark : List.of("sort", comet)) {
       events.settings("'spark.shuffle.manager':'" + spark + "'");
-      assertThat(only(write(ID, events.bytes())).notes()).as(spark).isEmpty();
+      Estimation own = only(write(ID, events.bytes()));
+      assertThat(own.verdict()).as(spark).isNotEqualTo(Verdict.NONE);
+      assertThat(own.notes()).as(spark).isEmpty();
     }
+  }
+
+  /** The first step of a pilot. */
+  @Test
+  void shouldEstimateALogOfThePlugInThatWasOff() throws IOException {
+    String off =
+        "'spark.shuffle.manager':'org.sparkrdma.shuffle.RdmaShuffleManager',"
+            + "'spark.shuffle.rdma.mode':'OFF'";
+    Events events = log().settings(off).waitingJob().end(21_000);
+    assertThat(only(write(ID, events.bytes())).verdict()).isNotEqualTo(Verdict.NONE);
+  }
+
+  @Test
+  void shouldSayWhereSparkHasDroppedEventsOfTasks() throws IOException {
+    String stage = "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':9,%s}}";
+    Events events =
+        log()
+            .waitingJob()
+            .add(stage.formatted("'Stage Attempt ID':0,'Number of Tasks':3"))
+            .add(stage.formatted("'Stage Attempt ID':1,'Number of Tasks':3"))
+            .add(stage.formatted("'Stage Attempt ID':0,'Number of Tasks':3,'Failure Reason':'x'"))
+            .end(21_000);
+    assertThat(only(write(ID, events.bytes())).notes())
+        .containsExactly("tasks whose end Spark has not logged, and which are not counted: 3");
   }
 
   @Test
@@ -441,7 +466,7 @@ class EstimateTest {
     Events events = log().add("{'Event':'SparkListenerTaskEnd','Stage").waitingJob().end(21_000);
     Estimation one = only(write(ID, events.bytes()));
     assertThat(one.tasks()).isEqualTo(4);
-    assertThat(one.notes()).containsExactly("1 lines could not be read");
+    assertThat(one.notes()).containsExactly("lines that could not be read: 1");
   }
 
   @Test
