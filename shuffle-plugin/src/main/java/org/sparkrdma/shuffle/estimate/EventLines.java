@@ -24,6 +24,7 @@ final class EventLines extends InputStream {
   private final byte[] buffer = new byte[1 << 16];
   private int position;
   private int limit;
+  private int count;
   private boolean lineEnded = true;
   private int lastByte = '\n';
   private String failure = "";
@@ -71,13 +72,21 @@ final class EventLines extends InputStream {
     return failure.isEmpty() && !whole ? "it ends within a line" : failure;
   }
 
+  /** What a codec has ready: asked for more, it loses that with the error of the next block. */
+  private int most() throws IOException {
+    int room = buffer.length - limit;
+    int ready = Math.min(room, in.available());
+    // Streams that never say what is ready have given one byte.
+    return ready > 0 ? ready : count == 1 ? room : 1;
+  }
+
   /** Reads more behind what the buffer has, for which it makes room. */
   private boolean fill() {
     System.arraycopy(buffer, position, buffer, 0, limit - position);
     limit -= position;
     position = 0;
     try {
-      int count = failure.isEmpty() ? in.read(buffer, limit, buffer.length - limit) : -1;
+      count = failure.isEmpty() ? in.read(buffer, limit, most()) : -1;
       limit += Math.max(0, count);
       progress.accept(count);
       return count >= 0;

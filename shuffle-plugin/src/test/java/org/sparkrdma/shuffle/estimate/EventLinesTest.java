@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.estimate;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.xerial.snappy.SnappyInputStream;
+import org.xerial.snappy.SnappyOutputStream;
 
 class EventLinesTest {
   private static List<String> names(EventLines lines) {
@@ -104,6 +108,26 @@ class EventLinesTest {
           }
         };
     assertThat(names(lines(in))).containsExactly("Plan", "Next");
+  }
+
+  /** Snappy's stream fails with the next block even where it has copied the one before. */
+  @Test
+  void shouldReadEachWholeLineOfALogThatEndsWithinABlock() throws IOException {
+    ByteArrayOutputStream file = new ByteArrayOutputStream();
+    int whole;
+    try (SnappyOutputStream out = new SnappyOutputStream(file)) {
+      for (int i = 0; i < 1_000; i++) {
+        out.write(("{\"Event\":\"E" + i + "\",\"x\":" + i * 7919 + "}\n").getBytes(US_ASCII));
+      }
+      out.flush();
+      whole = file.size();
+      out.write("{\"Event\":\"Lost\"}\n".getBytes(US_ASCII));
+    }
+    for (int cut : new int[] {whole + 1, whole + 6, file.size() - 1}) {
+      byte[] log = Arrays.copyOf(file.toByteArray(), cut);
+      EventLines lines = lines(new SnappyInputStream(new ByteArrayInputStream(log)));
+      assertThat(names(lines)).as("cut at %d of %d", cut, file.size()).hasSize(1_000);
+    }
   }
 
   @Test
