@@ -61,6 +61,10 @@ public enum Counter {
   SERVE_WAITS("serve.waits"),
   /** LOCATE messages that waited for memory to serve from until their time was over. */
   SERVE_WAITS_VAIN("serve.waits.vain"),
+  /** Indexes of map outputs read whole, to be kept. */
+  INDEXES_READ("serve.indexes.read"),
+  /** Blocks for which a part of an index was read, because no more indexes fit. */
+  INDEX_PARTS_READ("serve.indexes.part"),
   /** Bytes located for peers. */
   SERVE_BYTES("serve.bytes"),
   /** Bytes of map-output files registered. */

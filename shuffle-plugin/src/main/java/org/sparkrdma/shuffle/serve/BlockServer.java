@@ -105,7 +105,8 @@ public final class BlockServer {
     int realDisks = Math.max(1, source.directories().size());
     this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
-    this.indexes = new IndexCache(source, settings.windowBytes(), settings.indexPartitions());
+    this.indexes =
+        new IndexCache(source, settings.windowBytes(), settings.indexPartitions(), counters);
     this.idleWindows = new IdleWindows(memory, counters);
     LoadContext context = LoadContext.of(server, memory, work);
     WindowPrice[] prices = new WindowPrice[source.disks()];

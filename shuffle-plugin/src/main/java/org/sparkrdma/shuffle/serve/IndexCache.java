@@ -7,6 +7,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -32,6 +34,7 @@ final class IndexCache {
   private final MapOutputs source;
   private final int windowBytes;
   private final int maxPartitions;
+  private final ShuffleCounters counters;
 
   /** Least recently used first. */
   private final Map<Key, Entry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
@@ -126,10 +129,11 @@ final class IndexCache {
    * @param windowBytes length of a window, a power of two
    * @param maxPartitions of all entries together
    */
-  IndexCache(MapOutputs source, int windowBytes, int maxPartitions) {
+  IndexCache(MapOutputs source, int windowBytes, int maxPartitions, ShuffleCounters counters) {
     this.source = source;
     this.windowBytes = windowBytes;
     this.maxPartitions = maxPartitions;
+    this.counters = counters;
   }
 
   /** A map output of an owner, as in {@link Locate}; null when it is not kept. */
@@ -159,11 +163,12 @@ final class IndexCache {
   }
 
   /**
-   * Keeps a map output that was loaded, if there is room.
+   * Counts a map output that was loaded for a block, and keeps it if there is room.
    *
    * @param loadedIn generation in which its load began
    */
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
+    counters.increment(map.isWhole() ? Counter.INDEXES_READ : Counter.INDEX_PARTS_READ);
     long cost = (long) ENTRY_PARTITIONS + map.partitions();
     if (!map.isWhole() || loadedIn != generation || cost > maxPartitions) {
       return;

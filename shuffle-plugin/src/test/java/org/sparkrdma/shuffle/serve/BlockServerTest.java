@@ -354,6 +354,7 @@ class BlockServerTest {
       }
     }
     assertThat(outputs.opened()).isEqualTo(3);
+    assertThat(counters.value(Counter.INDEXES_READ)).isEqualTo(3);
   }
 
   @Test
