@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
@@ -55,6 +56,13 @@ class ScarcityTest {
   private static final double PAGE_NS = 300;
   private static final long TURN_NS = 10_000;
 
+  /** Of the files of an index and its checksums; with those of each partition, and of a block. */
+  private static final double INDEX_NS = 16_000;
+
+  private static final double INDEX_PARTITION_NS = 4.1;
+  private static final double INDEX_PART_NS = 9_000;
+  private static final int MAX_PARTITIONS = 2 << 20;
+
   @TempDir private Path folder;
 
   private final Queue<Runnable> commands = new ArrayDeque<>();
@@ -67,6 +75,10 @@ class ScarcityTest {
   private long[] threadsFreeNs = new long[THREADS];
   private long linkFreeNs;
   private long jobs;
+
+  /** What the indexes have cost that were read and not charged to a thread. */
+  private long indexNs;
+
   private int byTcp;
   private int served;
 
@@ -86,40 +98,54 @@ class ScarcityTest {
     return cells.stream();
   }
 
+  private static final class Output extends MapOutput {
+    private final int disk;
+    private final boolean whole;
+
+    Output(Path file, long[] offsets, long[] sums, int disk, boolean whole) {
+      super(file, offsets, sums);
+      this.disk = disk;
+      this.whole = whole;
+    }
+
+    @Override
+    public boolean isWhole() {
+      return whole;
+    }
+
+    @Override
+    public void read(long fileOffset, ByteBuffer target) {
+      target.position(target.limit());
+    }
+  }
+
   /** Map outputs of one sparse file; every second one has its data on the second disk. */
   private final class Outputs implements MapOutputs {
-    private final MapOutput[] outputs;
+    private final Path file = folder.resolve("shuffle.data");
+    private final long[] offsets;
+    private final long[] sums;
 
     Outputs(Shape shape) throws IOException {
-      Path file = folder.resolve("shuffle.data");
-      long[] offsets = new long[shape.partitions + 1];
+      offsets = new long[shape.partitions + 1];
+      sums = new long[shape.partitions];
       for (int i = 0; i < shape.partitions; i++) {
         offsets[i + 1] = offsets[i] + shape.blockBytes;
       }
       try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
         sparse.setLength(offsets[shape.partitions]);
       }
-      long[] sums = new long[shape.partitions];
-      outputs = new MapOutput[shape.maps];
-      for (int map = 0; map < shape.maps; map++) {
-        outputs[map] =
-            new MapOutput(file, offsets, sums) {
-              @Override
-              public void read(long fileOffset, ByteBuffer target) {
-                target.position(target.limit());
-              }
-            };
-      }
     }
 
     @Override
     public MapOutput open(int shuffleId, long mapId) {
-      return outputs[(int) mapId];
+      return new Output(file, offsets, sums, indexDisk(shuffleId, mapId), true);
     }
 
     @Override
     public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range) {
-      return outputs[(int) mapId];
+      boolean whole = sums.length <= range.maxWhole();
+      indexNs += whole ? INDEX_NS + sums.length * INDEX_PARTITION_NS : INDEX_PART_NS;
+      return new Output(file, offsets, sums, indexDisk(shuffleId, mapId), whole);
     }
 
     @Override
@@ -134,14 +160,7 @@ class ScarcityTest {
 
     @Override
     public int dataDisk(MapOutput mapOutput) {
-      for (int map = 0; map < 2; map++) {
-        for (int i = map; i < outputs.length; i += 2) {
-          if (outputs[i] == mapOutput) {
-            return map;
-          }
-        }
-      }
-      return 0;
+      return ((Output) mapOutput).disk;
     }
 
     @Override
@@ -298,7 +317,7 @@ class ScarcityTest {
                     CHUNK,
                     Duration.ofSeconds(30),
                     1_024,
-                    2 << 20,
+                    MAX_PARTITIONS,
                     Duration.ofSeconds(60),
                     true),
                 new Outputs(shape),
@@ -313,7 +332,7 @@ class ScarcityTest {
                 new WindowPrice.Cost(CALL_NS, PAGE_NS)));
     long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
     int partitions =
-        (int) Math.max(shape.readers > 10 ? 10 : 1, most / (shape.maps * shape.readers));
+        (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers));
     for (int i = 0; i < shape.readers; i++) {
       readers.add(new Reader(i, shape, partitions));
     }
@@ -332,7 +351,8 @@ class ScarcityTest {
           if (threadsFreeNs[thread] <= nowNs && workers.waiting(disk) > 0) {
             workers.runOne(disk);
             jobs++;
-            threadsFreeNs[thread] = nowNs + costNs(shape);
+            threadsFreeNs[thread] = nowNs + costNs(shape) + indexNs;
+            indexNs = 0;
           }
         }
       }
@@ -397,6 +417,33 @@ class ScarcityTest {
   /** Only a part of a shuffle is read here, and a window pays because all of it is read later. */
   private static long fileBytes(Shape shape) {
     return (long) shape.maps * shape.partitions * shape.blockBytes;
+  }
+
+  /**
+   * Readers ask for all map outputs again and again, in an order of their own, as Spark shuffles
+   * its requests: so none of them is wanted again soon.
+   */
+  @ParameterizedTest
+  @CsvSource({"5000,1000", "6000,300"})
+  void shouldKeepAsManyIndexesAsFitWhileAllAreReadAgainAndAgain(int maps, int partitions)
+      throws IOException {
+    Shape shape = new Shape(maps, partitions, 4 << 10, 20);
+    PinnedBudget budget = start(281, shape);
+    for (Reader reader : readers) {
+      for (int i = 0; i < reader.number * maps / readers.size(); i++) {
+        reader.wanted.add(reader.wanted.poll());
+      }
+    }
+    run(shape, false);
+    assertThat(readers).allMatch(Reader::isDone);
+    assertThat(byTcp).as("of %d", served).isZero();
+    assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(served);
+    double fit = MAX_PARTITIONS / ((double) maps * (partitions + IndexCache.ENTRY_PARTITIONS));
+    long read = bytes(Counter.INDEXES_READ) + bytes(Counter.INDEX_PARTS_READ);
+    assertThat(1 - (double) read / served)
+        .as("blocks whose index was kept, of which %.2f fit", fit)
+        .isGreaterThan(0.9 * Math.min(1, fit));
+    close(budget);
   }
 
   @ParameterizedTest
