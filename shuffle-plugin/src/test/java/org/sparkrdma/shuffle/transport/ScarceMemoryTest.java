@@ -4,8 +4,11 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -60,6 +63,53 @@ class ScarceMemoryTest extends VirtualFixture {
     while (other.open()) {
       fabric.run(MS);
     }
+  }
+
+  /**
+   * Readers that have opened all that they got, and do not read on: each waits for more, and none
+   * gives anything back.
+   */
+  @ParameterizedTest
+  @CsvSource({"60,4", "1,64"})
+  void shouldLoseLittleWhileReadersKeepAllMemoryInOpenBlocks(int readers, int blocks)
+      throws Exception {
+    VirtualExecutor server = connect(BLOCK_BYTES);
+    List<VirtualFetch> open = new ArrayList<>();
+    for (int i = 0; i < readers; i++) {
+      open.add(fetch(server, blocks, known(), true));
+    }
+    for (int i = 0; i < 10; i++) {
+      fabric.run(10 * MS);
+      open.forEach(VirtualFetch::openAll);
+    }
+    assertThat(open.stream().mapToInt(VirtualFetch::read).sum())
+        .as("no memory left")
+        .isEqualTo(POOL);
+    List<VirtualTask> tasks = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      tasks.add(new VirtualTask(fabric, reader, List.of(server), 1, 10 * MS));
+    }
+    for (int second = 0; second < 40; second++) {
+      fabric.run(SECOND);
+      open.forEach(VirtualFetch::openAll);
+    }
+    assertThat(tasks).allMatch(task -> task.read() == 0 && task.answered() > 3_000);
+    tasks.forEach(task -> assertLosesLittle(task, 40 * SECOND));
+    assertThat(open).allMatch(VirtualFetch::isAnswered);
+    for (VirtualFetch fetch : open) {
+      while (fetch.open()) {
+        fabric.run(MS);
+      }
+    }
+    fabric.run(100 * MS);
+    int[] before = tasks.stream().mapToInt(task -> task.answered() - task.read()).toArray();
+    fabric.run(10 * SECOND);
+    for (int i = 0; i < before.length; i++) {
+      VirtualTask task = tasks.get(i);
+      assertThat(task.answered() - task.read()).as("all by READ again").isEqualTo(before[i]);
+      task.end();
+    }
+    fabric.run(SECOND);
   }
 
   /** Tasks fetch the second input of a join early, and open it when they have read the first. */

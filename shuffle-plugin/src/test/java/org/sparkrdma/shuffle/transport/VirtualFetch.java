@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -21,8 +23,8 @@ final class VirtualFetch implements FetchHandler {
   private final Runnable onAnswer;
   private final FetchingTask task;
 
-  /** Blocks that are not opened yet; null when each is opened at once. */
-  private final List<ManagedBuffer> unopened;
+  /** Blocks that are not released yet; null when each is at once. */
+  private final List<ManagedBuffer> kept;
 
   private int read;
   private int failed;
@@ -49,7 +51,7 @@ final class VirtualFetch implements FetchHandler {
     this.answers = new boolean[maps];
     this.onAnswer = onAnswer;
     this.task = task;
-    this.unopened = keeps ? new ArrayList<>() : null;
+    this.kept = keeps ? new ArrayList<>() : null;
     List<BlockRange> blocks =
         IntStream.range(0, maps)
             .mapToObj(map -> new BlockRange(0, map, partition, partition + 1))
@@ -65,8 +67,8 @@ final class VirtualFetch implements FetchHandler {
   @Override
   public void onFetched(int index, ManagedBuffer buffer) {
     read++;
-    if (unopened != null) {
-      unopened.add(buffer.retain());
+    if (kept != null) {
+      kept.add(buffer.retain());
     }
     onAnswer(index);
   }
@@ -76,9 +78,20 @@ final class VirtualFetch implements FetchHandler {
     return task;
   }
 
+  /** Opens the blocks that it keeps, and releases none of them. */
+  void openAll() {
+    for (ManagedBuffer one : kept) {
+      try {
+        one.createInputStream().close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
   /** Opens and releases the first of the blocks that it has kept; returns whether there was one. */
   boolean open() {
-    return !unopened.isEmpty() && unopened.remove(0).release() != null;
+    return !kept.isEmpty() && kept.remove(0).release() != null;
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -21,6 +22,7 @@ final class VirtualTask {
   private final List<VirtualExecutor> servers;
   private final int maps;
   private final long workNs;
+  private final FetchingTask task = FetchingTask.ofReader(null);
   private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
   private final List<Integer> readOf = new ArrayList<>();
   private long tcpNs = TCP_NS;
@@ -67,7 +69,9 @@ final class VirtualTask {
               if (--left[0] == 0) {
                 fabric.after(0, () -> onAnswer(server, sinceNs, fetch[0]));
               }
-            });
+            },
+            task,
+            /* keeps= */ false);
   }
 
   private void onAnswer(int server, long sinceNs, VirtualFetch fetch) {
