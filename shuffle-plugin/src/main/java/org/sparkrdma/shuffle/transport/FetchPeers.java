@@ -102,7 +102,11 @@ final class FetchPeers {
   void onEstablished(FetchConnection connection, long nowNs) {
     Peer peer = connection.peer();
     attempts.endAttempt(connection);
-    peer.onEstablished(nowNs);
+    boolean quarantined = peer.isQuarantined(nowNs);
+    peer.onEstablished(shared.counters().tcpWaitNs(), nowNs);
+    if (!quarantined && peer.isQuarantined(nowNs)) {
+      attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "late connections", true);
+    }
     connection.setLimit(peer.limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
     peer.fetchWaiting(nowNs);

@@ -7,21 +7,27 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /** Executors that all read from each other at the start of a stage, in virtual time. */
+@Tag("slow")
 @Timeout(300)
 class StageStartTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 16 << 10;
   private static final int MAPS = 2;
+  private static final int WAVES = 20;
 
   /** Pinned for messages and rings of both directions of a peer. */
   private static final long PEER_BYTES = 106 << 10;
@@ -33,16 +39,51 @@ class StageStartTest extends VirtualFixture {
   private final List<VirtualFetch> fetches = new ArrayList<>();
   private int answers;
 
+  /** When each reader got its last answer, and how long it has waited in all waves. */
+  private long[] answeredNs;
+
+  private long[] waitedNs;
+
   private void start(int executors, String... settings) throws Exception {
     for (int i = 0; i < executors; i++) {
       fabric.start(executors, BLOCK_BYTES, settings);
     }
+    answeredNs = new long[executors];
+    waitedNs = new long[executors];
   }
 
   private void fetch(int reader, int server) {
     VirtualExecutor from = fabric.executors().get(server);
     VirtualExecutor by = fabric.executors().get(reader);
-    fetches.add(new VirtualFetch(by, from.endpoint(), reader, MAPS, () -> answers++));
+    fetches.add(
+        new VirtualFetch(
+            by,
+            from.endpoint(),
+            reader,
+            MAPS,
+            () -> {
+              answers++;
+              answeredNs[reader] = fabric.nowNs();
+            }));
+  }
+
+  /** Tasks of all readers begin together, and all end; returns the part of the fetches by READ. */
+  private double wave(Runnable fetchesOfAll) {
+    fetches.clear();
+    answers = 0;
+    long sinceNs = fabric.nowNs();
+    Arrays.fill(answeredNs, sinceNs);
+    fetchesOfAll.run();
+    awaitAnswers(30_000 * MS);
+    for (int reader = 0; reader < waitedNs.length; reader++) {
+      waitedNs[reader] += answeredNs[reader] - sinceNs;
+    }
+    return (double) fetches.stream().filter(VirtualFetch::isRead).count() / fetches.size();
+  }
+
+  /** The longest wait of a reader in all waves: with TCP none waits for connections. */
+  private long longestWaitNs() {
+    return Arrays.stream(waitedNs).max().orElseThrow();
   }
 
   private void awaitAnswers(long maxNs) {
@@ -103,6 +144,26 @@ class StageStartTest extends VirtualFixture {
     assertThat(fetches.stream().filter(VirtualFetch::isRead).count())
         .as("requests by READ")
         .isGreaterThan(fetches.size() * 9L / 10);
+  }
+
+  /**
+   * A few peers have no connection, and take turns in each wave of tasks. What is waited for longer
+   * than a free wait is spent, also where the connection comes.
+   */
+  @ParameterizedTest
+  @CsvSource({"38,0.99", "36,0.93", "32,0.8"})
+  void shouldLoseLittleInWavesOfTasksWithAFewConnectionsTooFew(int connections, double most)
+      throws Exception {
+    start(41, "connections.max", Integer.toString(connections));
+    long beganNs = fabric.nowNs();
+    double read = 0;
+    for (int wave = 0; wave < WAVES; wave++) {
+      read += wave(this::fetchAll) / WAVES;
+      fabric.run(2_000 * MS);
+    }
+    assertThat(read).as("by READ").isGreaterThan(most);
+    assertThat(longestWaitNs())
+        .isLessThanOrEqualTo(mayLoseNs(fabric.nowNs() - beganNs) + WAVES * 100 * MS);
   }
 
   /** More readers come at once than may be unproven: the others are rejected, and come again. */

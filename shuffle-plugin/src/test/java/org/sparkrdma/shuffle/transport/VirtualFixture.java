@@ -36,13 +36,18 @@ abstract class VirtualFixture {
     return servers;
   }
 
-  /** What a task may lose: the capacity of the budget of a reader and a fiftieth of the time. */
+  /** What a reader may lose: the capacity of its budget and a fiftieth of the time. */
+  static final long mayLoseNs(long lengthNs) {
+    return 1_500 * MS + lengthNs / 50 + 40 * MS;
+  }
+
+  /** A task loses no more than that. */
   static final void assertLosesLittle(VirtualTask task, long lengthNs) {
     assertThat(task.lostNs())
         .as(
             "%d of %d requests by READ, failures: %s",
             task.read(), task.answered(), task.failures())
-        .isLessThanOrEqualTo(1_500 * MS + lengthNs / 50 + 40 * MS);
+        .isLessThanOrEqualTo(mayLoseNs(lengthNs));
   }
 
   /** Fetches a block, which must come by READ within a second. */
