@@ -166,6 +166,22 @@ class StageStartTest extends VirtualFixture {
         .isLessThanOrEqualTo(mayLoseNs(fabric.nowNs() - beganNs) + WAVES * 100 * MS);
   }
 
+  /**
+   * On a card that takes a millisecond to create a queue pair: 2,500 of them take long. What waits
+   * for them uses TCP after half a second, and they go on beside it.
+   */
+  @ParameterizedTest
+  @CsvSource({"1024,0.65", "1250,0.75"})
+  void shouldLoseLittleToTwelveHundredAndFiftyPeersAtTheFirstStages(int connections, double most)
+      throws Exception {
+    start(1_251, "connections.max", Integer.toString(connections));
+    fabric.createQueuePairsIn(of -> MS);
+    assertThat(wave(this::fetchAllOfFirst)).as("at the first stage").isGreaterThan(0.15);
+    fabric.run(5_000 * MS);
+    assertThat(wave(this::fetchAllOfFirst)).as("at the second one").isGreaterThan(most);
+    assertThat(longestWaitNs()).isLessThanOrEqualTo(mayLoseNs(fabric.nowNs()));
+  }
+
   /** More readers come at once than may be unproven: the others are rejected, and come again. */
   @Test
   void shouldTryAgainWhenTooManyReadersComeAtOnce() throws Exception {
