@@ -290,7 +290,8 @@ final class Peer {
     if (reason == FallbackReason.POOL_EMPTY) {
       return 0;
     }
-    return connection != null && connection.isHeldUpHere()
+    boolean here = connection == null ? waitsForItsTurn() : connection.isHeldUpHere();
+    return here
         ? first.budget.inVainHere(first.sinceNs, nowNs)
         : inVain(first.budget, first.sinceNs, nowNs);
   }
@@ -362,6 +363,11 @@ final class Peer {
   /** Whether it waits for an attempt. */
   boolean waitsForAttempt() {
     return mustConnect && connection == null;
+  }
+
+  /** Whether that is its first one, which only others of this executor hold up. */
+  private boolean waitsForItsTurn() {
+    return waitsForAttempt() && retryPauseNs == FIRST_RETRY_NS;
   }
 
   /** An attempt is due now. */
