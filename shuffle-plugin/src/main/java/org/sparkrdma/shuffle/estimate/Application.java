@@ -34,9 +34,6 @@ final class Application {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final double MS_PER_SECOND = 1e3;
 
-  /** Stages of which a note says how many tasks had no metrics. */
-  private static final int MAX_NAMED = 5;
-
   /** All other events are passed over without being parsed. */
   private static final Pattern NEEDED =
       Pattern.compile(
@@ -159,7 +156,7 @@ final class Application {
         String key = key(of.path("Stage Info"));
         endedStages.add(key);
         Stage stage = openStages.remove(key);
-        missingTasks += missing(of.path("Stage Info"), stage == null ? 0 : stage.tasks());
+        missingTasks += missing(of.path("Stage Info"), stage);
         if (stage != null) {
           savings.add(stage.saving());
         }
@@ -176,11 +173,11 @@ final class Application {
   }
 
   /** Tasks without an event: Spark drops events where its listeners are too slow. */
-  private static long missing(JsonNode stage, long tasks) {
+  private static long missing(JsonNode info, Stage stage) {
     // Later attempts also end by tasks of earlier ones.
-    boolean counts =
-        stage.path("Stage Attempt ID").asInt() == 0 && stage.path("Failure Reason").isMissingNode();
-    return counts ? Math.max(0, stage.path("Number of Tasks").asLong() - tasks) : 0;
+    boolean counts = info.path("Stage Attempt ID").asInt() == 0 && !info.has("Failure Reason");
+    long tasks = stage == null ? 0 : stage.tasks();
+    return counts ? Math.max(0, info.path("Number of Tasks").asLong() - tasks) : 0;
   }
 
   private static String key(JsonNode stage) {
@@ -337,11 +334,7 @@ final class Application {
       notes.add("tasks whose end Spark has not logged, and which are not counted: " + missingTasks);
     }
     if (!withoutMetrics.isEmpty()) {
-      String more = withoutMetrics.size() > MAX_NAMED ? " and other stages" : "";
-      notes.add(
-          "tasks without metrics count as if they had not waited: "
-              + withoutMetrics.entrySet().stream().limit(MAX_NAMED).toList()
-              + more);
+      notes.add("tasks without metrics count as if they had not waited: " + withoutMetrics);
     }
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");

@@ -323,7 +323,7 @@ class EstimateTest {
     assertThat(one.notes())
         .singleElement()
         .asString()
-        .isEqualTo("tasks without metrics count as if they had not waited: [stage 0.0=2]");
+        .isEqualTo("tasks without metrics count as if they had not waited: {stage 0.0=2}");
   }
 
   /** The second attempt takes 10 s after an hour, in which no stage ran. */
