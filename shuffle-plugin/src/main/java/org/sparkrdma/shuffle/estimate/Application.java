@@ -40,10 +40,6 @@ final class Application {
           "SparkListener(LogStart|Application(Start|End)|EnvironmentUpdate|Executor(Added|Removed)"
               + "|Job(Start|End)|StageCompleted|TaskEnd)");
 
-  /** Shuffle managers whose blocks Spark's own transfer fetches. */
-  private static final String OF_SPARK =
-      "|sort|tungsten-sort|.*[.](Sort|Comet|Columnar|Rapids)ShuffleManager";
-
   /** Passes over large parts of events that nothing here needs. */
   private static final TokenFilter FIELDS =
       new TokenFilter() {
@@ -83,7 +79,6 @@ final class Application {
   private int taskCpus = 1;
   private long events;
   private long unreadable;
-  private long missingTasks;
   private long tasks;
   private long lastMs;
   private long runMs;
@@ -156,7 +151,6 @@ final class Application {
         String key = key(of.path("Stage Info"));
         endedStages.add(key);
         Stage stage = openStages.remove(key);
-        missingTasks += missing(of.path("Stage Info"), stage);
         if (stage != null) {
           savings.add(stage.saving());
         }
@@ -170,14 +164,6 @@ final class Application {
     manager = all.path("spark.shuffle.manager").asText();
     off = all.path("spark.shuffle.rdma.mode").asText().equalsIgnoreCase("off");
     plugIn |= (manager + all.path("spark.plugins").asText()).contains("org.sparkrdma.");
-  }
-
-  /** Tasks without an event: Spark drops events where its listeners are too slow. */
-  private static long missing(JsonNode info, Stage stage) {
-    // Later attempts also end by tasks of earlier ones.
-    boolean counts = info.path("Stage Attempt ID").asInt() == 0 && !info.has("Failure Reason");
-    long tasks = stage == null ? 0 : stage.tasks();
-    return counts ? Math.max(0, info.path("Number of Tasks").asLong() - tasks) : 0;
   }
 
   private static String key(JsonNode stage) {
@@ -310,7 +296,9 @@ final class Application {
     if (plugIn && !off) {
       return "not estimated, because it ran with this plug-in";
     }
-    if (!plugIn && !manager.matches(OF_SPARK)) {
+    // Other managers have a transfer of their own.
+    if (!plugIn
+        && !manager.matches("|(tungsten-)?sort|.*(Sort|Comet|Columnar|Rapids)ShuffleManager")) {
       return "no verdict: blocks were fetched by " + manager + " and not by Spark's own transfer";
     }
     if (!incomplete.isEmpty() || !started) {
@@ -330,17 +318,11 @@ final class Application {
     if (unreadable > 0) {
       notes.add("lines that could not be read: " + unreadable);
     }
-    if (missingTasks > 0) {
-      notes.add("tasks whose end Spark has not logged, and which are not counted: " + missingTasks);
-    }
     if (!withoutMetrics.isEmpty()) {
       notes.add("tasks without metrics count as if they had not waited: " + withoutMetrics);
     }
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
-    }
-    if (manager.endsWith(".RapidsShuffleManager")) {
-      notes.add("the costs are those of Spark's own transfer, which UCX mode does not use");
     }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {
       notes.add("until Spark 4.0, waiting lacks the time to connect and to ask (SPARK-54536)");

@@ -33,7 +33,6 @@ public final class Estimate {
   private static final Pattern URI_TEXT = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]+:.*");
 
   private static final Pattern RATE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,3})?)([gGmM])");
-  private static final double BYTES_OF_GBIT = 125e6;
   private static final double BYTES_OF_MBIT = 125e3;
   private static final long PROGRESS_NS = 5_000_000_000L;
 
@@ -124,7 +123,7 @@ public final class Estimate {
     if (number == 0) {
       throw wrong("--link", link, "bits per second of a host's network, such as 25g", null);
     }
-    return number * (link.matches(".*[gG]") ? BYTES_OF_GBIT : BYTES_OF_MBIT);
+    return number * BYTES_OF_MBIT * (link.matches(".*[gG]") ? 1_000 : 1);
   }
 
   private static IllegalArgumentException wrong(

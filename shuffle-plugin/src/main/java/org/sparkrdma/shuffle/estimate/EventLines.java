@@ -72,21 +72,18 @@ final class EventLines extends InputStream {
     return failure.isEmpty() && !whole ? "it ends within a line" : failure;
   }
 
-  /** What a codec has ready: asked for more, it loses that with the error of the next block. */
-  private int most() throws IOException {
-    int room = buffer.length - limit;
-    int ready = Math.min(room, in.available());
-    // Streams that never say what is ready have given one byte.
-    return ready > 0 ? ready : count == 1 ? room : 1;
-  }
-
   /** Reads more behind what the buffer has, for which it makes room. */
   private boolean fill() {
     System.arraycopy(buffer, position, buffer, 0, limit - position);
     limit -= position;
     position = 0;
     try {
-      count = failure.isEmpty() ? in.read(buffer, limit, most()) : -1;
+      // What a codec has ready: asked for more, it loses that with the error of the next block.
+      int ready = failure.isEmpty() ? in.available() : 0;
+      // A stream that never says what is ready gives one byte, and then all.
+      int most =
+          Math.min(buffer.length - limit, ready > 0 ? ready : count == 1 ? buffer.length : 1);
+      count = failure.isEmpty() ? in.read(buffer, limit, most) : -1;
       limit += Math.max(0, count);
       progress.accept(count);
       return count >= 0;

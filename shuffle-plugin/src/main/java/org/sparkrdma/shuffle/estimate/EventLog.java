@@ -30,7 +30,6 @@ import org.apache.spark.io.ZStdCompressionCodec;
 record EventLog(
     FileSystem system, String path, String name, List<FileStatus> files, String incomplete) {
   private static final String ROLLING = "eventlog_v2_";
-  private static final String COMPACT = ".compact";
   private static final String COMPACTED = "because it is compacted: tasks of ended jobs are gone";
   private static final Pattern PART = Pattern.compile("events_([0-9]{1,18})_.*");
   private static final String SUFFIXES =
@@ -103,7 +102,7 @@ record EventLog(
   }
 
   private static boolean isCompact(FileStatus part) {
-    return name(part).endsWith(COMPACT);
+    return name(part).endsWith(".compact");
   }
 
   /** The number of a file of a rolling log; -1 of another file. */

@@ -127,10 +127,6 @@ final class Stage {
     }
   }
 
-  long tasks() {
-    return tasks;
-  }
-
   /** Waiting for blocks that are not merged, as far as the link is not what a task waits for. */
   private long avoidableMs(Task task) {
     double own = task.waitMs() * ((double) task.bytes() / Math.max(1, task.allBytes()));

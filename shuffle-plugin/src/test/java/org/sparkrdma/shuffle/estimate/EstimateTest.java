@@ -448,20 +448,6 @@ class EstimateTest {
   }
 
   @Test
-  void shouldSayWhereSparkHasDroppedEventsOfTasks() throws IOException {
-    String stage = "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':9,%s}}";
-    Events events =
-        log()
-            .waitingJob()
-            .add(stage.formatted("'Stage Attempt ID':0,'Number of Tasks':3"))
-            .add(stage.formatted("'Stage Attempt ID':1,'Number of Tasks':3"))
-            .add(stage.formatted("'Stage Attempt ID':0,'Number of Tasks':3,'Failure Reason':'x'"))
-            .end(21_000);
-    assertThat(only(write(ID, events.bytes())).notes())
-        .containsExactly("tasks whose end Spark has not logged, and which are not counted: 3");
-  }
-
-  @Test
   void shouldReadOnAfterALineThatIsNoJson() throws IOException {
     Events events = log().add("{'Event':'SparkListenerTaskEnd','Stage").waitingJob().end(21_000);
     Estimation one = only(write(ID, events.bytes()));
