@@ -51,7 +51,7 @@ final class RoundOutputs {
   void write(long seed, BlockSum sum) throws IOException {
     // Its bytes do not compress.
     SplittableRandom random = new SplittableRandom(seed);
-    byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
+    byte[] chunk = new byte[Math.min(BlockSum.CHUNK_BYTES, layout.blockBytes())];
     for (int map = 0; map < layout.maps(); map++) {
       ShuffleMapOutputWriter writer =
           writers.createMapOutputWriter(shuffleId, map, layout.reducers());
