@@ -102,11 +102,7 @@ final class FetchPeers {
   void onEstablished(FetchConnection connection, long nowNs) {
     Peer peer = connection.peer();
     attempts.endAttempt(connection);
-    boolean quarantined = peer.isQuarantined(nowNs);
-    peer.onEstablished(shared.counters().tcpWaitNs(), nowNs);
-    if (!quarantined && peer.isQuarantined(nowNs)) {
-      attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "late connections", true);
-    }
+    peer.onEstablished(nowNs);
     connection.setLimit(peer.limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
     peer.fetchWaiting(nowNs);

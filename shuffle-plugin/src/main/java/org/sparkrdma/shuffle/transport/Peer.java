@@ -316,16 +316,8 @@ final class Peer {
     connection = attempt;
   }
 
-  /**
-   * Its connection is established. What exceeds twice the time that TCP takes is spent of the waits
-   * for it: where connections are too few, each wave of tasks would wait for others.
-   *
-   * @param tcpNs time until the first block of a request by TCP; 0 where it is not known
-   */
-  void onEstablished(long tcpNs, long nowNs) {
-    for (Waiting one : waiting) {
-      one.budget.onSlowResult(one.sinceNs, 2 * tcpNs, nowNs);
-    }
+  /** Its connection is established. */
+  void onEstablished(long nowNs) {
     waitedInVain = false;
     needsNoConnection();
     everConnected = true;

@@ -68,7 +68,7 @@ class PeerTest {
 
   @Test
   void shouldWaitShortlyForAPeerThatAnswersWhenOthersHaveSpentWhatAllHave() {
-    peer.onEstablished(0, nowNs);
+    peer.onEstablished(nowNs);
     all.inVain(nowNs, nowNs + 1_000 * MS);
     nowNs += 1_000 * MS;
     assertThat(peer.limitNs(nowNs)).isEqualTo(20 * MS);
