@@ -223,9 +223,13 @@ final class Peer {
     return !waiting.isEmpty();
   }
 
-  /** Whether a fetch may wait for a connection now; otherwise it uses TCP. */
+  /**
+   * Whether a fetch may wait for a connection now; otherwise it uses TCP. When others have spent
+   * what all peers have, also one that delivers is connected to beside TCP.
+   */
   boolean mayWait(long nowNs) {
-    return !waitedInVain && (limitNs(nowNs) > 0 || mayWaitFirst(nowNs));
+    boolean budget = !isQuarantined(nowNs) && waits.limitNs(nowNs) >= Math.max(1, neededNs);
+    return !waitedInVain && (budget || mayWaitFirst(nowNs));
   }
 
   private boolean mayWaitFirst(long nowNs) {

@@ -84,6 +84,18 @@ class PeerTest {
     assertThat(peer.limitNs(nowNs)).as("its last wait was in vain").isNotEqualTo(20 * MS);
   }
 
+  /** Else each request would wait while hundreds of peers are connected to again. */
+  @Test
+  void shouldNotWaitForAConnectionWhenOthersHaveSpentWhatAllHave() {
+    peer.onEstablished(nowNs);
+    peer.onBroken(false);
+    assertThat(peer.mayWait(nowNs)).isTrue();
+    all.inVain(nowNs, nowNs + 1_000 * MS);
+    nowNs += 1_000 * MS;
+    assertThat(peer.limitNs(nowNs)).as("it is well").isEqualTo(20 * MS);
+    assertThat(peer.mayWait(nowNs)).isFalse();
+  }
+
   /** Each attempt costs both ends a queue pair. */
   @Test
   void shouldConnectOnceASecondAfterFaultsForWhichNobodyHasWaited() {
