@@ -21,7 +21,6 @@ import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.driver.DriverSide;
-import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 import org.sparkrdma.shuffle.links.MissingLinks;
@@ -160,7 +159,6 @@ public final class RdmaPlugin implements SparkPlugin {
         if (sets && RdmaPolicy.isOurs(conf.get(MANAGER, ""))) {
           conf.remove(MANAGER);
         }
-        ExecutorStarts.unregister(conf);
         side.watch(() -> context);
         checkManager(OtherManager.of(context.env()));
       } catch (LinkageError e) {

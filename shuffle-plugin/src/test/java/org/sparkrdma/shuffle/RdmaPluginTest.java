@@ -79,6 +79,7 @@ class RdmaPluginTest {
           .isEqualTo(
               configured.equals("sort") ? SortShuffleManager.class : RdmaShuffleManager.class);
       assertThat(spark.getConf().get(MANAGER, "")).isEqualTo(configured);
+      assertThat(spark.getConf().contains("spark.extraListeners")).isFalse();
       assertThat(log.warnings()).isEmpty();
     }
   }

@@ -50,10 +50,12 @@ public final class ExecutorStarts extends SparkListener {
   }
 
   /**
-   * Takes it out again after Spark has created it: an application without this jar may get the
+   * Spark creates it. Takes its name out again: an application without this jar may get the
    * configuration, such as from a streaming checkpoint.
+   *
+   * @param conf of the context
    */
-  public static void unregister(SparkConf conf) {
+  public ExecutorStarts(SparkConf conf) {
     List<String> others = otherListeners(conf);
     if (others.isEmpty()) {
       conf.remove(LISTENERS);

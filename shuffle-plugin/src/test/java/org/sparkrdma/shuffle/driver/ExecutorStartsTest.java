@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.apache.spark.SparkConf;
 import org.apache.spark.resource.ResourceProfile;
 import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
@@ -15,7 +16,7 @@ import org.sparkrdma.shuffle.CapturedLog;
 import scala.collection.immutable.Map$;
 
 class ExecutorStartsTest {
-  private final ExecutorStarts starts = new ExecutorStarts();
+  private final ExecutorStarts starts = new ExecutorStarts(new SparkConf(false));
 
   @Test
   void shouldWarnOnceWhenExecutorsEndBeforeTheyRegister() {
