@@ -56,10 +56,10 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
       """
 
       text, .ink { fill: #24292f; stroke: none } line { stroke: #24292f }
-      .grid { stroke: #d0d7de } .work { fill: #afb8c1 } .transfer { fill: #0969da } .plug-in { fill: #0969da; stroke: #0969da }
+      .grid { stroke: #d0d7de } .work { fill: #afb8c1 } .transfer { fill: #0969da } .waiting { fill: #bc4c00 } .plug-in { fill: #0969da; stroke: #0969da }
       @media (prefers-color-scheme: dark) {
         text, .ink { fill: #e6edf3 } line { stroke: #e6edf3 }
-        .grid { stroke: #3d444d } .work { fill: #57606a } .transfer { fill: #58a6ff } .plug-in { fill: #58a6ff; stroke: #58a6ff }
+        .grid { stroke: #3d444d } .work { fill: #57606a } .transfer { fill: #58a6ff } .waiting { fill: #f0883e } .plug-in { fill: #58a6ff; stroke: #58a6ff }
       }
       """;
 
