@@ -32,7 +32,6 @@ import org.sparkrdma.shuffle.estimate.Stage.Saving;
  */
 final class Application {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final double MS_PER_SECOND = 1e3;
 
   /** All other events are passed over without being parsed. */
   private static final Pattern NEEDED =
@@ -272,7 +271,7 @@ final class Application {
         spark,
         verdict,
         noVerdict.isEmpty() ? verdict + reason : noVerdict,
-        timeMs / MS_PER_SECOND,
+        timeMs / 1e3,
         tasks,
         bytes,
         blocks,
@@ -297,7 +296,7 @@ final class Application {
       return "not estimated, because it ran with this plug-in";
     }
     // Other managers have a transfer of their own.
-    if (!plugIn
+    if (!manager.contains("org.sparkrdma.")
         && !manager.matches("|(tungsten-)?sort|.*(Sort|Comet|Columnar|Rapids)ShuffleManager")) {
       return "no verdict: blocks were fetched by " + manager + " and not by Spark's own transfer";
     }

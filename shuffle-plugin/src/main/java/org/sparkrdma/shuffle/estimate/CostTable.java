@@ -55,7 +55,9 @@ final class CostTable {
   /** The table of the published reports. */
   static CostTable published() throws IOException {
     try (InputStream in = CostTable.class.getResourceAsStream("costs.json")) {
-      return new CostTable(List.of(new ObjectMapper().readTree(in)), "the published report");
+      JsonNode table = new ObjectMapper().readTree(in);
+      String source = "the published report, " + table.at("/environments/0/version").asText();
+      return new CostTable(List.of(table), source);
     }
   }
 

@@ -25,7 +25,6 @@ final class Stage {
   static final int MAX_HELD = 1 << 18;
 
   private static final double LIKELY_WAITING = 0.5;
-  private static final double GB = 1e9;
   private static final double NS_PER_MS = 1e6;
   private static final double MS_PER_SECOND = 1e3;
 
@@ -50,7 +49,7 @@ final class Stage {
 
     /** Core-seconds of both ends; may be negative. */
     double savedCpuSeconds(CostTable costs, boolean fromCopies) {
-      return bytes / GB * costs.savedCpuSeconds(fromCopies, meanBytes());
+      return bytes / 1e9 * costs.savedCpuSeconds(fromCopies, meanBytes());
     }
   }
 

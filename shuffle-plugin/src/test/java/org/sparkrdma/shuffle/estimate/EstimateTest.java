@@ -445,6 +445,10 @@ class EstimateTest {
             + "'spark.shuffle.rdma.mode':'OFF'";
     Events events = log().settings(off).waitingJob().end(21_000);
     assertThat(only(write(ID, events.bytes())).verdict()).isNotEqualTo(Verdict.NONE);
+    events.settings(
+        "'spark.shuffle.manager':'org.example.Remote','spark.shuffle.rdma.mode':'off',"
+            + "'spark.plugins':'org.sparkrdma.shuffle.RdmaPlugin'");
+    assertThat(only(write(ID, events.bytes())).why()).contains("fetched by org.example.Remote");
   }
 
   @Test
