@@ -96,7 +96,7 @@ record TimeChart(List<String> reports, List<Bar> bars) {
     JsonNode figures = (cases.isEmpty() ? transfers : cases.get(0)).path("figures");
     double server = figures.path(client + "ServerSecondsPerGb").path("median").asDouble();
     double reader = figures.path(client + "ClientSecondsPerGb").path("median").asDouble();
-    return Math.max(bytes, shortest * blocks) / GB * (server + reader);
+    return Math.max((double) bytes, shortest * blocks) / GB * (server + reader);
   }
 
   private static double far(JsonNode one, double meanBytes) {
