@@ -95,15 +95,16 @@ final class Peer {
 
   /** The longest wait for it that may begin now; 0 when its blocks use TCP. */
   long limitNs(long nowNs) {
-    if (isQuarantined(nowNs)) {
-      return 0;
-    }
+    long limitNs = budgetNs(nowNs);
+    // Others have spent what all peers have: one that delivers is read from all the same.
+    boolean isRead = limitNs == 0 && !isQuarantined(nowNs) && isWell(nowNs);
+    return isRead ? WaitBudget.CHECK_NS : limitNs;
+  }
+
+  /** The same by the budgets alone. */
+  private long budgetNs(long nowNs) {
     long limitNs = waits.limitNs(nowNs);
-    if (limitNs < Math.max(1, neededNs)) {
-      // Others have spent what all peers have: one that delivers is read from all the same.
-      return isWell(nowNs) ? WaitBudget.CHECK_NS : 0;
-    }
-    return limitNs;
+    return limitNs < neededNs ? 0 : limitNs;
   }
 
   private boolean isWell(long nowNs) {
@@ -228,8 +229,7 @@ final class Peer {
    * what all peers have, also one that delivers is connected to beside TCP.
    */
   boolean mayWait(long nowNs) {
-    boolean budget = !isQuarantined(nowNs) && waits.limitNs(nowNs) >= Math.max(1, neededNs);
-    return !waitedInVain && (budget || mayWaitFirst(nowNs));
+    return !waitedInVain && (budgetNs(nowNs) > 0 || mayWaitFirst(nowNs));
   }
 
   private boolean mayWaitFirst(long nowNs) {
