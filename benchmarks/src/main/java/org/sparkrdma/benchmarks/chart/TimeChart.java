@@ -90,8 +90,8 @@ record TimeChart(List<String> reports, List<Bar> bars) {
     double meanBytes = (double) bytes / Math.max(1, blocks);
     List<JsonNode> cases = new ArrayList<>();
     transfers.path("cases").forEach(cases::add);
-    cases.sort(Comparator.comparingInt(one -> one.path("blockBytes").asInt()));
-    double shortest = cases.isEmpty() ? 0 : cases.get(0).path("blockBytes").asDouble();
+    double shortest =
+        cases.stream().mapToDouble(one -> one.path("blockBytes").asDouble()).min().orElse(0);
     cases.sort(Comparator.comparingDouble(one -> far(one, meanBytes)));
     JsonNode figures = (cases.isEmpty() ? transfers : cases.get(0)).path("figures");
     double server = figures.path(client + "ServerSecondsPerGb").path("median").asDouble();
