@@ -71,8 +71,16 @@ private[faults] object FaultPoint {
   val PauseMs = 200L
 
   /** Blocks use TCP for these reasons when an executor does not run for a while. */
-  val OfPauses: Set[String] =
-    Set("quarantined", "lost-peer", "read-error", "timeout", "connect-failed", "peer-overloaded")
+  val OfPauses: Set[String] = Set(
+    "quarantined",
+    "lost-peer",
+    "read-error",
+    "timeout",
+    "connect-failed",
+    "peer-overloaded",
+    // The attempt after the pause goes on beside TCP.
+    "slow-peer"
+  )
 
   /** Blocks use TCP for these reasons after the end of a connection, and of a second one. */
   val ConnectionEnds: Set[String] = Set("lost-peer", "read-error", "quarantined")
