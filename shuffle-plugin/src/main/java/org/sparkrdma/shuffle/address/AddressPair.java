@@ -10,7 +10,8 @@ import java.util.List;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * The addresses of a connection that an initiator chooses. Immutable.
+ * The addresses of a connection that an initiator chooses, on the one device that an executor has
+ * ({@code DeviceChoice}); each failed attempt uses the next pair. Immutable.
  *
  * <p>A pair in one subnet needs no router, so it is preferred; of several such pairs the first one
  * in the order of the peer's addresses. Without a common subnet routing decides whether the peer

@@ -76,7 +76,7 @@ final class PortCandidates {
     }
     String text = selector.address().get();
     try {
-      return AddressRule.of(text);
+      return AddressSetting.of(text);
     } catch (IOException e) {
       throw new VerbsException("listen", "cannot use address=" + text + ": " + e.getMessage(), e);
     }

@@ -19,8 +19,9 @@ import scala.collection.Seq;
 
 /**
  * A reader of a task, and the map outputs that it reads: when a fetch fails, the task names the map
- * output by its index, and Spark recomputes what it names. Confined to the task's threads, but for
- * {@link #isHungry} and what it counts, where the thread is named.
+ * output by its index, and Spark recomputes what it names. The end of a task cancels nothing: its
+ * READs end, and {@code transport.BlockFetch} returns their memory. Confined to the task's threads,
+ * but for {@link #isHungry} and what it counts, where the thread is named.
  */
 public final class FetchingTask {
   private static final int UNKNOWN_INDEX = -1;

@@ -40,7 +40,8 @@ import org.sparkrdma.verbs.Verbs;
 
 /**
  * Owns everything that one executor runs for RDMA. When its device is lost, all of it is closed,
- * the endpoint is withdrawn, and RDMA is started again ({@link StartLoop}).
+ * the endpoint is withdrawn, and RDMA is started again after a second, later after up to a minute
+ * ({@link StartLoop}).
  *
  * <p>Starts, checks and closes run on the control thread, so that neither a task nor Spark's
  * dispatcher waits. Owned by {@code ExecutorSide}, which closes it. Safe for any thread.
@@ -323,8 +324,8 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * Drains, ends a start that is still running, and closes what is open, in bounded time; a second
-   * close does nothing. While the JVM ends it only drains.
+   * Drains, ends a start that is still running, and closes what is open ({@link OpenRdma#close} has
+   * the order), in bounded time; a second close does nothing. While the JVM ends it only drains.
    */
   @Override
   public void close() {

@@ -15,7 +15,8 @@ import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * Map outputs whose offsets and checksums are kept, with the windows of their files. Bounded in
- * partitions, which determine the heap.
+ * partitions, which determine the heap. The files of a map output never change, because a map id is
+ * of one attempt of a task: {@code RdmaPolicy} refuses Spark's protocol before that.
  *
  * <p>A new one takes the place only of what was not used for a while: of more outputs than fit,
  * read one after the other again and again, a part stays that way, and the others are read in part

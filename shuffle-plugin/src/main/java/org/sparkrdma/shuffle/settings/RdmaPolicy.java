@@ -26,6 +26,7 @@ public final class RdmaPolicy {
           "spark.authenticate.enableSaslEncryption",
           "spark.network.sasl.serverAlwaysEncrypt");
 
+  /** With it another attempt of a task writes files of the same map id, which servers keep open. */
   private static final String OLD_FETCH_PROTOCOL = "spark.shuffle.useOldFetchProtocol";
 
   /** Names of Spark's own shuffle manager, in lower case. */

@@ -27,7 +27,7 @@ record AgentResources(
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     ReceiveMemory receiveMemory,
-    ReadsInFlight inFlight,
+    ReadLimit inFlight,
     WaitBudget waits,
     ShuffleCounters counters) {
   /** The agent. */

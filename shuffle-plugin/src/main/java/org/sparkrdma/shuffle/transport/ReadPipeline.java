@@ -10,7 +10,7 @@ import org.sparkrdma.shuffle.pinned.MemoryShares;
 
 /**
  * The READs of a reader's connection: posts those of each answer as far as the send queue and the
- * {@link ReadsInFlight} have room, and hands whole blocks to their requests. Confined to the agent.
+ * {@link ReadLimit} have room, and hands whole blocks to their requests. Confined to the agent.
  */
 final class ReadPipeline {
   /** Entries that READs leave to messages. */
@@ -28,7 +28,7 @@ final class ReadPipeline {
   /** Batches with READs to post. */
   private final ArrayDeque<ReadBatch> unposted = new ArrayDeque<>();
 
-  /** Whether it waits for its turn in {@link ReadsInFlight}. */
+  /** Whether it waits for its turn in {@link ReadLimit}. */
   private boolean waitsForTurn;
 
   /** Times at which READs were posted, by their numbers; they complete in order. */
@@ -37,7 +37,7 @@ final class ReadPipeline {
   private int readsPosted;
   private int readsDone;
 
-  /** Bytes of posted READs that {@link ReadsInFlight} counts. */
+  /** Bytes of posted READs that {@link ReadLimit} counts. */
   private long inFlightBytes;
 
   /**
@@ -78,7 +78,7 @@ final class ReadPipeline {
   }
 
   /**
-   * Posts READs as far as the send queue and {@link ReadsInFlight} have room.
+   * Posts READs as far as the send queue and {@link ReadLimit} have room.
    *
    * @param first whether it has its turn now: for one READ, if others wait, too
    * @return false when it must still wait for its turn

@@ -168,7 +168,7 @@ final class TransportBuilder {
             messageBuffers,
             receiveMemory,
             // The longest READ is one chunk.
-            new ReadsInFlight(Math.max(settings.readBytesInFlight(), shares.chunkBytes())),
+            new ReadLimit(Math.max(settings.readBytesInFlight(), shares.chunkBytes())),
             waits,
             env.counters());
     peers = new FetchPeers(shared, manager, env.addresses(), established);

@@ -26,7 +26,7 @@ import scala.runtime.BoxedUnit;
 
 /**
  * Adds the tab to applications in a History Server that has this jar on its class path: replays the
- * events of a log, and keeps the figures in the History Server's store. Spark finds it as a
+ * events that {@link EventPosts} has written to a log, and keeps the figures in the History Server's store. Spark finds it as a
  * service. On Spark 3.5 it does nothing. Stateless.
  */
 public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {

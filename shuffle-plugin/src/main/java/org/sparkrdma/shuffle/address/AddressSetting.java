@@ -13,8 +13,8 @@ import java.util.function.Predicate;
  * The addresses that the setting {@code address} selects: one address, those of an interface, or
  * those of a network.
  */
-final class AddressRule {
-  private AddressRule() {}
+final class AddressSetting {
+  private AddressSetting() {}
 
   /**
    * @param text a literal address, the name of an interface, or a network as in {@code 10.1.0.0/16}

@@ -8,7 +8,7 @@ import java.net.InetAddress;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class AddressRuleTest {
+class AddressSettingTest {
   @ParameterizedTest
   @CsvSource({
     "10.1.2.3, 10.1.2.3, true",
@@ -24,6 +24,6 @@ class AddressRuleTest {
   })
   void shouldTakeTheAddressesThatAreMeant(String rule, String address, boolean taken)
       throws IOException {
-    assertThat(AddressRule.of(rule).test(InetAddress.getByName(address))).isEqualTo(taken);
+    assertThat(AddressSetting.of(rule).test(InetAddress.getByName(address))).isEqualTo(taken);
   }
 }

@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
  * peers keep none from others. A suspect one counts no longer, so that a peer that hangs does not
  * stop the others. Confined to the agent.
  */
-final class ReadsInFlight {
+final class ReadLimit {
   /** A connection has at most so many times what is free. */
   private static final int SHARE = 2;
 
@@ -24,7 +24,7 @@ final class ReadsInFlight {
   /**
    * @param maxBytes at least the length of the longest READ
    */
-  ReadsInFlight(long maxBytes) {
+  ReadLimit(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 
