@@ -90,12 +90,12 @@ public final class FetchedBlock extends ManagedBuffer {
     }
   }
 
-  /** Adds bytes that the server took from its copy pool. */
+  /** Adds bytes that the server copied. */
   public void addCopied(long bytes) {
     copiedBytes += bytes;
   }
 
-  /** Bytes that the server took from its copy pool. */
+  /** Bytes that the server copied. */
   long copiedBytes() {
     return copiedBytes;
   }

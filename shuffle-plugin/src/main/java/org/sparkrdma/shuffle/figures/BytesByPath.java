@@ -5,7 +5,7 @@ package org.sparkrdma.shuffle.figures;
  * Bytes of an application, or of an executor, by the path on which they came.
  *
  * @param read by READ
- * @param copied of these, those that a peer served from its copy pool
+ * @param copied of these, those that a peer has copied
  * @param tcp by TCP
  * @param local from the executor's own disks
  */

@@ -11,7 +11,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
  * @param remote from other executors, from Spark's own metrics of tasks that have ended
  * @param local from the executor's own disks, from the same metrics
  * @param read from other executors by READ, as executors have reported
- * @param copied of these, from copy pools
+ * @param copied of these, that peers have copied
  * @param tcp from other executors by TCP, as executors have reported
  */
 @JsonFormat(shape = JsonFormat.Shape.ARRAY)

@@ -32,7 +32,7 @@ public enum Figure {
   ENDED("ended"),
   /** Bytes of broadcast variables that came by READ, which Spark counts for no task. */
   BROADCAST("broadcast"),
-  /** Bytes located for peers in the copy pool. */
+  /** Bytes located for peers in copies. */
   COPIED("copied"),
   /** Bytes delivered to tasks by TCP through the plug-in. */
   TCP("tcp"),

@@ -179,7 +179,7 @@ public final class ShuffleCounters {
      *
      * @param stageId Spark's id of the stage, or {@link #NO_STAGE}
      * @param read by READ
-     * @param copied of these, from copy pools of peers
+     * @param copied of these, that peers have copied
      * @param tcp by TCP
      */
     public synchronized void add(int stageId, long read, long copied, long tcp) {
@@ -197,7 +197,7 @@ public final class ShuffleCounters {
 
     /**
      * The next bytes for the driver: the number of this report, then of each stage its id, bytes by
-     * READ, of these from copy pools, bytes by TCP. The same report until {@link #taken}: the
+     * READ, of these copied, bytes by TCP. The same report until {@link #taken}: the
      * driver may have one whose answer was lost, and adds the bytes of a number once. Empty without
      * new bytes.
      */

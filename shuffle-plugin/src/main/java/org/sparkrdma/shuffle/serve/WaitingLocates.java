@@ -193,7 +193,10 @@ final class WaitingLocates {
 
   /** Memory may have become free: those that wait load again, the poorest reader first. */
   void serveMemory(long nowNs) {
-    if (!forMemory.isEmpty() && memory.isExhausted() && idleWindows.bytes() > 0) {
+    if (forMemory.isEmpty()) {
+      return;
+    }
+    if (memory.isExhausted() && idleWindows.bytes() > 0) {
       // They were in use when memory was wanted.
       onShortage(BlockLoad.MAX_BYTES);
     }

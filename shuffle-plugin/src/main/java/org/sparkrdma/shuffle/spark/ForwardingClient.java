@@ -15,7 +15,7 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
  * Forwards each call to Spark's own client; a subclass changes what it overrides. {@code
- * .mvn/ListLinks.java} has this class checked for methods that another Spark adds. Safe for any
+ * dev/build/ListLinks.java} has this class checked for methods that another Spark adds. Safe for any
  * thread.
  */
 public class ForwardingClient extends BlockStoreClient {

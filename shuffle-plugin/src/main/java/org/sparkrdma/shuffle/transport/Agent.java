@@ -158,7 +158,7 @@ final class Agent implements Runnable {
     done += server.doWork(nowNs);
     done += work.serveShortOfBuffers();
     shared.receiveMemory().check(nowNs);
-    done += shared.inFlight().serve();
+    done += shared.readLimit().serve();
     done += attempts.connect(nowNs);
     done += work.destroyBroken(QUEUE_PAIRS_AT_ONCE);
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {

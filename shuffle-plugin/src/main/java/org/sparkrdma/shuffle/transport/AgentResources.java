@@ -27,7 +27,7 @@ record AgentResources(
     CompletionQueues completions,
     MessageBuffers messageBuffers,
     ReceiveMemory receiveMemory,
-    ReadLimit inFlight,
+    ReadLimit readLimit,
     WaitBudget waits,
     ShuffleCounters counters) {
   /** The agent. */

@@ -177,7 +177,7 @@ final class AgentWork {
     int waiting = answerBufferFree ? shortOfBuffers.size() : 0;
     answerBufferFree = false;
     for (int i = 0; i < waiting; i++) {
-      shortOfBuffers.poll().takeDeferred(nowNs);
+      shortOfBuffers.poll().takeReceived(nowNs);
     }
     return waiting;
   }

@@ -157,11 +157,11 @@ final class FetchConnection extends MessageConnection {
       chargeSlowResult(nowNs);
     }
     postReceive(buffer);
-    long askedNs = exchange.endAnswer(nowNs);
+    long askedNs = exchange.endAnswer(answers.requestId(), nowNs);
     if (answers.hadNoRoom()) {
       peers.onVainAnswer(this, askedNs, nowNs);
     }
-    reads.post(batch, nowNs);
+    reads.begin(batch, nowNs);
     exchange.locateWanted(nowNs);
     onProgress(nowNs);
   }

@@ -57,6 +57,11 @@ final class LocateAnswers {
     return batch;
   }
 
+  /** The LOCATE of the last answer, as the peer and this end name it. */
+  long requestId() {
+    return located.requestId();
+  }
+
   /** Whether the last answer locates no byte, since the peer had no room or time for blocks. */
   boolean hadNoRoom() {
     return noRoom;

@@ -47,9 +47,6 @@ final class LocateExchange {
   private final Locate.Encoder locate = new Locate.Encoder();
   private final LocateAnswers answers;
 
-  /** The message that was answered last, also when its receive has another message. */
-  private Message answered;
-
   private final ArrayDeque<BlockFetch> wanted = new ArrayDeque<>();
   private long ids;
   private long[] leases = new long[4];
@@ -86,7 +83,7 @@ final class LocateExchange {
   void sendSetup(int message, int lengthBytes, long nowNs) {
     sends.lock();
     try {
-      post(messages[message], lengthBytes, false, nowNs);
+      sendMessage(messages[message], lengthBytes, false, nowNs);
     } finally {
       sends.unlock();
     }
@@ -113,7 +110,7 @@ final class LocateExchange {
       for (int i = 0; i < blocks.length; i++) {
         blocks[i] = new BlockFetch(answers, request, i);
       }
-      send(message, blocks, request.owner(), nowNs);
+      sendLocate(message, blocks, request.owner(), nowNs);
       return blocks.length;
     } finally {
       sends.unlock();
@@ -146,7 +143,7 @@ final class LocateExchange {
         while (count < blocks.length && wanted.peek().owner() == owner) {
           blocks[count++] = wanted.poll();
         }
-        send(message, Arrays.copyOf(blocks, count), owner, nowNs);
+        sendLocate(message, Arrays.copyOf(blocks, count), owner, nowNs);
         message = messageForLocate();
       }
     } finally {
@@ -174,7 +171,7 @@ final class LocateExchange {
   }
 
   /** Sends a LOCATE, which takes leases along. */
-  private void send(Message message, BlockFetch[] blocks, int owner, long nowNs) {
+  private void sendLocate(Message message, BlockFetch[] blocks, int owner, long nowNs) {
     long id = ids++ * LOCATES + (message == messages[0] ? 0 : 1);
     // The peer answers what is ready before the wait is over.
     long limitNs = Math.min(timeoutNs, connection.limitNs());
@@ -190,11 +187,11 @@ final class LocateExchange {
     }
     message.id = id;
     message.blocks = blocks;
-    post(message, locate.finish(), true, nowNs);
+    sendMessage(message, locate.finish(), true, nowNs);
   }
 
-  /** Posts a message, which the peer answers or not. */
-  private void post(Message message, int lengthBytes, boolean awaitsAnswer, long nowNs) {
+  /** Sends a message, which the peer answers or not. */
+  private void sendMessage(Message message, int lengthBytes, boolean awaitsAnswer, long nowNs) {
     message.sending = true;
     message.awaitsAnswer = awaitsAnswer;
     message.askedNs = nowNs;
@@ -221,16 +218,20 @@ final class LocateExchange {
 
   /** The blocks of a LOCATE that is answered. */
   BlockFetch[] asked(long requestId) {
-    answered = messages[(int) (requestId & LOCATES - 1)];
+    Message message = locateOf(requestId);
     sends.lock();
     try {
-      if (answered.blocks == null || answered.id != requestId) {
+      if (message.blocks == null || message.id != requestId) {
         throw new MalformedMessageException("bad LOCATED: unknown requestId");
       }
-      return answered.blocks;
+      return message.blocks;
     } finally {
       sends.unlock();
     }
+  }
+
+  private Message locateOf(long requestId) {
+    return messages[(int) (requestId & LOCATES - 1)];
   }
 
   /**
@@ -238,8 +239,8 @@ final class LocateExchange {
    *
    * @return time at which it was asked for
    */
-  long endAnswer(long nowNs) {
-    long askedNs = free(answered);
+  long endAnswer(long requestId, long nowNs) {
+    long askedNs = free(locateOf(requestId));
     shared.work().onLocated(nowNs - askedNs);
     return askedNs;
   }
@@ -329,7 +330,7 @@ final class LocateExchange {
         out.putLong(leases[i]);
       }
       dropLeases(count);
-      post(message, out.position(), true, nowNs);
+      sendMessage(message, out.position(), true, nowNs);
       isReleasing = leaseCount > 0;
       return !isReleasing;
     } finally {

@@ -66,8 +66,8 @@ final class ReadPipeline {
     return batch;
   }
 
-  /** Posts the READs of a batch, whose answer is complete, as far as there is room. */
-  void post(ReadBatch batch, long nowNs) {
+  /** Begins the READs of a batch, whose answer is complete: posts them as far as there is room. */
+  void begin(ReadBatch batch, long nowNs) {
     if (batch.nextRead() >= 0) {
       unposted.add(batch);
     }
@@ -99,7 +99,7 @@ final class ReadPipeline {
         if (!sends.canGather()) {
           break;
         } else if (shared
-            .inFlight()
+            .readLimit()
             .tryTake(batch.lengthBytes(read), inFlightBytes, first && posted == 0)) {
           sends.addRead(batch, read, nowNs);
           batch.onPosted(nowNs);
@@ -119,7 +119,7 @@ final class ReadPipeline {
     }
     waitsForTurn = !hasRoom;
     if (waitsForTurn && !first) {
-      shared.inFlight().await(this);
+      shared.readLimit().await(this);
     }
     if (posted > 0) {
       shared.counters().add(Counter.RDMA_READS_POSTED, posted);
@@ -153,7 +153,7 @@ final class ReadPipeline {
 
   private void giveBack(long bytes) {
     inFlightBytes -= bytes;
-    shared.inFlight().giveBack(bytes);
+    shared.readLimit().giveBack(bytes);
   }
 
   /** Hands whole blocks to their requests, asks for the rest of others, and ends the batch. */
@@ -216,7 +216,7 @@ final class ReadPipeline {
    * count no longer as in flight.
    */
   void hedge(FallbackReason reason, String detail, long nowNs) {
-    shared.inFlight().remove(this);
+    shared.readLimit().remove(this);
     waitsForTurn = false;
     unposted.clear();
     if (inFlightBytes > 0) {
@@ -246,7 +246,7 @@ final class ReadPipeline {
 
   /** The queue pair is destroyed. */
   void onDestroyed() {
-    shared.inFlight().remove(this);
+    shared.readLimit().remove(this);
     giveBack(inFlightBytes);
     batches.forEach(ReadBatch::freeMemory);
     batches.clear();

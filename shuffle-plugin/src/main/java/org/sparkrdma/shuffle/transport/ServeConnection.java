@@ -53,7 +53,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
   private final List<RegisteredChunk> answers = new ArrayList<>(RECEIVES);
 
   /** Receives whose messages wait, in order. */
-  private final ArrayDeque<Integer> deferred = new ArrayDeque<>(RECEIVES);
+  private final ArrayDeque<Integer> received = new ArrayDeque<>(RECEIVES);
 
   /** By their receives: the LOCATEs that are not answered; null for other messages. */
   private final OpenLocate[] locates = new OpenLocate[RECEIVES];
@@ -133,8 +133,8 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
         locates[buffer] =
             new OpenLocate(this, number, handshake.peerIncarnation(), buffer, message, nowNs);
       }
-      deferred.add(buffer);
-      takeDeferred(nowNs);
+      received.add(buffer);
+      takeReceived(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
     }
@@ -179,14 +179,14 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
   }
 
   /** Handles requests that waited, while there are buffers and room for their answers. */
-  void takeDeferred(long nowNs) {
-    while (!deferred.isEmpty() && isUsable() && hasSendRoom()) {
+  void takeReceived(long nowNs) {
+    while (!received.isEmpty() && isUsable() && hasSendRoom()) {
       RegisteredChunk answer = takeAnswerBuffer();
       if (answer == null) {
         shared.work().addShortOfBuffers(this);
         return;
       }
-      int receive = deferred.remove();
+      int receive = received.remove();
       OpenLocate locate = locates[receive];
       if (locate == null) {
         onRelease(receive, answer, nowNs);
@@ -249,7 +249,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
     } else {
       releaseAnswer((RegisteredChunk) use);
     }
-    takeDeferred(nowNs);
+    takeReceived(nowNs);
   }
 
   private void releaseAnswer(RegisteredChunk answer) {
@@ -276,8 +276,8 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
       return;
     }
     openLocates--;
-    deferred.addFirst(locate.receive());
-    takeDeferred(shared.work().nowNs());
+    received.addFirst(locate.receive());
+    takeReceived(shared.work().nowNs());
   }
 
   @Override
@@ -301,7 +301,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
 
   @Override
   boolean isBusy() {
-    return !isUsable() || openLocates > 0 || !deferred.isEmpty();
+    return !isUsable() || openLocates > 0 || !received.isEmpty();
   }
 
   /** Whether its end costs its reader nothing but another connection. */
@@ -345,7 +345,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
 
   @Override
   protected void onBroken(FallbackReason reason, String detail) {
-    deferred.clear();
+    received.clear();
     peers.onBroken(this, detail);
   }
 

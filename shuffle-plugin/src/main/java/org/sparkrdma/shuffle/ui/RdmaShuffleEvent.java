@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.figures.StageBytes;
  *   "notes": [text, ...],
  *   "executors": [[executor id, name, value, name, value, ...], ...],
  *   "spark": [[executor id, host, remote bytes, local bytes, reason of its removal], ...],
- *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP,
+ *   "stages": [[stage id, bytes by READ, of these copied, bytes by TCP,
  *               remote bytes, local bytes], ...],
  *   "totals": [[name, value, name, value, ...]]
  * </pre>

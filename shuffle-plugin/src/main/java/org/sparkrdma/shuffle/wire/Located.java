@@ -215,7 +215,7 @@ public final class Located {
       return KINDS[in.get(extent + 2)];
     }
 
-    /** Whether the server has copied it, so that the READ reads its copy pool. */
+    /** Whether the server has copied it, so that the READ reads the copy. */
     public boolean isCopied() {
       return (in.get(extent + 3) & COPIED) != 0;
     }
@@ -296,7 +296,7 @@ public final class Located {
       out.putLong(blockOffset).putLong(blockBytes).putInt(lengthBytes);
     }
 
-    /** Marks the extent just added, before its sums: it is in the copy pool. */
+    /** Marks the extent just added, before its sums: it is a copy. */
     public void markCopied() {
       out.put(extent + 3, COPIED);
     }

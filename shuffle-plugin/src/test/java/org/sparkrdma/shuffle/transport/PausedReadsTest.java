@@ -63,7 +63,7 @@ class PausedReadsTest extends VirtualFixture {
   /** All deadlines are over, so no connection has work. */
   private void assertIdle() throws Exception {
     fabric.run(20_000 * MS);
-    assertThat(reader.transport().shared().inFlight().postedBytes()).isZero();
+    assertThat(reader.transport().shared().readLimit().postedBytes()).isZero();
     assertThat(new ObjectWalk().from(reader.transport()))
         .filteredOn(object -> object instanceof FetchConnection open && open.isUsable())
         .noneMatch(connection -> ((FetchConnection) connection).isBusy());
@@ -255,7 +255,7 @@ class PausedReadsTest extends VirtualFixture {
       start(6, blockBytes, "reads.bytes.max", max + "", "request.timeout", timeout);
       fabric.delayReads(
           from -> {
-            assertThat(reader.transport().shared().inFlight().postedBytes()).isBetween(1L, max);
+            assertThat(reader.transport().shared().readLimit().postedBytes()).isBetween(1L, max);
             boolean well = from == executor(1) || from == executor(2) || random.nextInt(8) > 0;
             long delayNs = random.nextInt(8) == 0 ? VirtualFabric.LOST : random.nextInt(4_000) * MS;
             return well ? 0 : delayNs;

@@ -409,7 +409,7 @@ class SickPeersTest extends VirtualFixture {
     VirtualFetch late = new VirtualFetch(reader, servers.get(0).endpoint());
     assertThat(fabric.runUntil(late::isAnswered, 600 * MS)).isTrue();
     assertThat(late.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
-    assertThat(reader.transport().shared().inFlight().postedBytes()).isZero();
+    assertThat(reader.transport().shared().readLimit().postedBytes()).isZero();
     assertThat(reader.count(Counter.RDMA_BYTES_READ)).isZero();
     fabric.delayReads(from -> 0);
     fabric.run(10 * SECOND);
