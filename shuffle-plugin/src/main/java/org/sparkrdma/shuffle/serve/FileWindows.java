@@ -39,7 +39,7 @@ final class FileWindows {
   /** After so long, a price that could not be measured is tried again beside a copy. */
   private static final long REMEASURED_NS = Duration.ofSeconds(5).toNanos();
 
-  /** While a registration takes longer, no window of its disk is waited for in place of a copy. */
+  /** While a registration takes longer, no window of its disk is begun or waited for. */
   private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
 
   private final int windowBytes;
@@ -216,8 +216,13 @@ final class FileWindows {
     offersFromNs = timeNs;
   }
 
+  /** Behind a registration that hangs, others would only keep memory. */
   private boolean mayRegisterBeside(IndexCache.Entry entry, long nowNs) {
-    return nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs);
+    return nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs) && !hangs(entry, nowNs);
+  }
+
+  private boolean hangs(IndexCache.Entry entry, long nowNs) {
+    return work.registersSinceBefore(entry.disk(), nowNs - HANGING_NS);
   }
 
   /**
@@ -265,9 +270,8 @@ final class FileWindows {
     long lengthBytes = lengthOf(entry, start);
     long leftBytes = start + lengthBytes - fileOffset;
     WindowPrice price = prices[entry.disk()];
-    boolean hangs = work.registersSinceBefore(entry.disk(), nowNs - HANGING_NS);
     if (price == null
-        || hangs
+        || hangs(entry, nowNs)
         || !price.paysFor(blocks, Math.min(blocks * blockBytes, leftBytes), lengthBytes)) {
       offer(entry, fileOffset, partitions, nowNs);
       return null;

@@ -1097,6 +1097,27 @@ class BlockServerTest {
     work();
   }
 
+  /** They would keep memory from copies and receivers for as long as it hangs. */
+  @Test
+  void shouldBeginNoOtherWindowBehindARegistrationThatHangs() throws Exception {
+    start(ServeSettings.Mode.AUTO, 64 * WINDOW);
+    for (int map = 1; map <= 10; map++) {
+      write(1, map, lengths(16, CHUNK));
+    }
+    locate(1, Wanted.of(1, 1, 0));
+    workers.runOne(0);
+    runCommands();
+    for (int map = 2; map <= 10; map++) {
+      // The first registration hangs.
+      pass(Duration.ofMillis(50));
+      Call call = locate(1, partitions(map, 0, 16));
+      workOneByOne(100);
+      assertThat(call.answered).as("map output %d", map).isTrue();
+    }
+    assertThat(workers.registrations(0)).isLessThanOrEqualTo(1);
+    work();
+  }
+
   @Test
   void shouldCopySixteenMebibytesOfAKnownOutputWhoseWindowsAreRefused() throws Exception {
     budgetOfChunks(256 << 10);
