@@ -88,7 +88,7 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
 
   /** The last report has what a transfer costs, the others are of jobs. */
   private void drawTime() throws IOException, XMLStreamException {
-    JsonNode transfers = new ObjectMapper().readTree(files.get(files.size() - 1).toFile());
+    JsonNode transfers = read(files.get(files.size() - 1));
     List<TimeChart.Bar> bars = new ArrayList<>();
     for (Path file : files.subList(0, files.size() - 1)) {
       bars.addAll(TimeChart.of(BenchmarkReport.read(file), transfers));
@@ -100,5 +100,13 @@ public final class ChartCommand extends LaunchOptions implements Callable<Intege
     List<String> names = files.stream().map(file -> file.getFileName().toString()).toList();
     TimeChart chart = new TimeChart(names, bars);
     write(TIME, chart.svg(), chart.description());
+  }
+
+  private static JsonNode read(Path report) {
+    try {
+      return new ObjectMapper().readTree(report.toFile());
+    } catch (IOException e) {
+      throw new MisuseException("not a readable report of ./bench transfer: " + report);
+    }
   }
 }

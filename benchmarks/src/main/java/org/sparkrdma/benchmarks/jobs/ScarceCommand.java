@@ -4,9 +4,11 @@ package org.sparkrdma.benchmarks.jobs;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
@@ -46,6 +48,10 @@ public final class ScarceCommand implements Callable<Integer> {
   /** Fetch wait counts only where it is longer by this part of the tasks' time, too. */
   private static final double PART_OF_TIME = 0.01;
 
+  private static final int ROUNDS = 5;
+
+  private static final int QUICK_ROUNDS = 3;
+
   /** Rounds that decide where the first ones do not, and how many of them must be slower. */
   private static final int MORE_ROUNDS = 11;
 
@@ -67,8 +73,9 @@ public final class ScarceCommand implements Callable<Integer> {
   @Option(names = "--quick")
   private boolean quick;
 
-  @Option(names = "--rounds", defaultValue = "5")
-  private int rounds;
+  /** Null where the user does not say it. */
+  @Option(names = "--rounds")
+  private Integer rounds;
 
   @Option(names = "--threads", defaultValue = "4")
   private int threads;
@@ -206,7 +213,7 @@ public final class ScarceCommand implements Callable<Integer> {
   @Override
   public Integer call() throws LaunchException, IOException, InterruptedException {
     LaunchOptions.check("--threads", threads, 1, MAX_THREADS);
-    LaunchOptions.checkRounds(rounds, 1);
+    LaunchOptions.checkRounds(rounds(), 1);
     List<Result> results = new ArrayList<>();
     int code =
         options.run(
@@ -216,33 +223,94 @@ public final class ScarceCommand implements Callable<Integer> {
                     .withWorkers(EXECUTORS_WITH_FROZEN)
                     .withWorkerSize(threads, JobCommand.heapMib(threads)),
             runs -> {
-              for (Cell cell : cells(quick)) {
-                results.add(measure(runs, cell));
+              for (List<Cell> cells : byRounds(cells(quick))) {
+                results.addAll(measure(runs, cells));
               }
               options.publish(table(results), new Results(results));
             });
     return code == 0 ? exitCode(results) : code;
   }
 
-  private Result measure(MeasuringRuns runs, Cell cell)
-      throws LaunchException, IOException, InterruptedException {
-    int slots = cell.executors() * threads;
-    Result first = result(cell, run(runs, cell, rounds), slots, rounds);
-    if (first.verdict == Verdict.GREEN) {
-      return first;
+  private int rounds() {
+    if (rounds != null) {
+      return rounds;
     }
-    return result(cell, run(runs, cell, MORE_ROUNDS), slots, MOST_OF_THEM);
+    return quick ? QUICK_ROUNDS : ROUNDS;
   }
 
-  private CaseReport run(MeasuringRuns runs, Cell cell, int count)
+  /**
+   * Cells that share the rounds of Spark's own shuffle, which no setting of the plug-in changes.
+   */
+  static List<List<Cell>> byRounds(List<Cell> cells) {
+    Map<String, List<Cell>> shared = new LinkedHashMap<>();
+    for (Cell cell : cells) {
+      shared.computeIfAbsent(cell.shape + cell.executors(), key -> new ArrayList<>()).add(cell);
+    }
+    return List.copyOf(shared.values());
+  }
+
+  private List<Result> measure(MeasuringRuns runs, List<Cell> cells)
       throws LaunchException, IOException, InterruptedException {
-    runs.progress().log("cell " + cell + ", " + count + " rounds");
+    List<Result> results = run(runs, cells, rounds(), rounds());
+    List<Cell> open = new ArrayList<>();
+    results.stream()
+        .filter(one -> one.verdict == Verdict.RED || (one.verdict == Verdict.UNCLEAR && !quick))
+        .forEach(one -> open.add(one.cell));
+    if (!open.isEmpty()) {
+      results.removeIf(one -> open.contains(one.cell));
+      results.addAll(run(runs, open, MORE_ROUNDS, MOST_OF_THEM));
+    }
+    return results;
+  }
+
+  /**
+   * Runs each round of some cells: Spark's own shuffle twice, and the plug-in once for each.
+   *
+   * @param slow so many rounds must be slower for a cell to be
+   */
+  private List<Result> run(MeasuringRuns runs, List<Cell> cells, int count, int slow)
+      throws LaunchException, IOException, InterruptedException {
+    runs.progress().log(count + " rounds of " + cells);
+    Map<Turn, List<RunResult>> results = new LinkedHashMap<>();
+    Turn vanilla = new Turn(ShuffleMode.VANILLA, cells.get(0));
+    Turn control = new Turn(ShuffleMode.CONTROL, cells.get(0));
+    List<Turn> turns = new ArrayList<>(List.of(vanilla, control));
+    cells.forEach(cell -> turns.add(new Turn(ShuffleMode.RDMA, cell)));
+    // The files of the first run are not in the page cache.
+    ComputedAnswer.Answer expected = run(runs, vanilla).answer();
+    for (int round = 1; round <= count; round++) {
+      for (Turn turn : BenchmarkPlan.order(turns, round)) {
+        runs.progress().log("round %d of %d: %s %s".formatted(round, count, turn.mode, turn.cell));
+        RunResult result = run(runs, turn);
+        Optional<String> difference = result.answer().difference(expected);
+        if (difference.isPresent()) {
+          throw new LaunchException(turn + ": wrong answer: " + difference.get());
+        }
+        results.computeIfAbsent(turn, key -> new ArrayList<>()).add(result);
+      }
+    }
+    List<Result> judged = new ArrayList<>();
+    for (Turn turn : turns.subList(2, turns.size())) {
+      List<RunResult> all = new ArrayList<>();
+      List.of(vanilla, control, turn).forEach(one -> all.addAll(results.get(one)));
+      CaseReport report = CaseReport.of(turn.cell.shape, MODES, all);
+      judged.add(result(turn.cell, report, turn.cell.executors() * threads, slow));
+    }
+    return judged;
+  }
+
+  /** An application of a round; Spark's own shuffle does not see the cell's settings. */
+  private record Turn(ShuffleMode mode, Cell cell) {}
+
+  private RunResult run(MeasuringRuns runs, Turn turn)
+      throws LaunchException, IOException, InterruptedException {
+    Cell cell = turn.cell;
     BenchmarkPlan plan =
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
             List.of(cell.shape),
-            MODES,
-            count,
+            List.of(turn.mode),
+            1,
             WARM_UPS,
             cell.freezes() ? 1 : REPEATS,
             "",
@@ -250,7 +318,7 @@ public final class ScarceCommand implements Callable<Integer> {
     Map<String, String> conf = JobCommand.executorConf(threads);
     conf.put("spark.cores.max", Integer.toString(cell.executors() * threads));
     conf.putAll(cell.conf());
-    return JobCommand.run(plan, runs, conf, step -> {}).cases().get(0);
+    return JobCommand.run(plan, runs, conf, step -> {}).cases().get(0).runs().get(0);
   }
 
   /**

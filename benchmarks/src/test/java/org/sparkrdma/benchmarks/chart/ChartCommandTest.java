@@ -101,6 +101,8 @@ class ChartCommandTest {
     assertThat(refusal("--metrics", "time", report + "")).contains("needs reports of jobs");
     assertThat(refusal("--metrics", "time", transfer + "", transfer + ""))
         .isEqualTo("not a readable report of a job of ./bench: " + transfer);
+    assertThat(refusal("--metrics", "time", report + "", directory + "/none.json"))
+        .startsWith("not a readable report of ./bench transfer");
   }
 
   private static String refusal(String... options) {

@@ -135,6 +135,13 @@ class ScarceCommandTest {
   }
 
   @Test
+  void shouldShareSparksRoundsBetweenCellsOfOneShapeAndNumberOfExecutors() {
+    assertThat(ScarceCommand.byRounds(ScarceCommand.cells(false)))
+        .extracting(List::size)
+        .containsExactly(9, 7, 7, 7, 7, 1);
+  }
+
+  @Test
   void shouldSetOnlyWhatThePlugInAccepts() {
     for (Cell cell : ScarceCommand.cells(false)) {
       ShuffleSettings.of(cell.conf());
