@@ -33,9 +33,9 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
  * The pipeline of broadcast variables in one process: {@link BroadcastGate} holds the tasks that
- * want one, {@link BroadcastFetch} brings its pieces, and Torrent what does not come. With {@code broadcast.mode=off}, and where
- * Spark's network is encrypted, nothing of it exists: no thread, endpoint or listener. Threads end
- * when they are idle. Safe for any thread.
+ * want one, {@link BroadcastFetch} brings its pieces, and Torrent what does not come. With {@code
+ * broadcast.mode=off}, and where Spark's network is encrypted, nothing of it exists: no thread,
+ * endpoint or listener. Threads end when they are idle. Safe for any thread.
  */
 public final class Broadcasts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Broadcasts.class);

@@ -37,6 +37,9 @@ public final class FetchRequest {
   private volatile int owner = Locate.OWN;
   private volatile BlockTransport transport;
 
+  /** Is given the time that a block takes by TCP; null without. */
+  private volatile TcpTime probed;
+
   /** Guarded by this object, as the next four. */
   private final BitSet settled;
 
@@ -162,6 +165,21 @@ public final class FetchRequest {
     }
   }
 
+  /**
+   * Leaves a block to TCP for the time that it takes.
+   *
+   * @param to is given that time
+   */
+  public void probeTcp(int index, TcpTime to) {
+    probed = to;
+    leaveToTcp(index, FallbackReason.SLOW_PEER, "TCP may be faster");
+  }
+
+  /** Is given the time that a block takes by TCP; null without. */
+  TcpTime probed() {
+    return probed;
+  }
+
   private void fallBack(int index, FallbackReason reason, String detail) {
     BitSet one = new BitSet(index + 1);
     one.set(index);
@@ -255,7 +273,9 @@ public final class FetchRequest {
    * @param fallback whether reader and peer use RDMA
    */
   void fetchFailedByTcp(boolean fallback) {
-    TcpFetch.fetch(context, peer, stage(), takeFailed(), listener, null, fallback);
+    TcpTime to = probed;
+    BlockFetchingListener measured = to == null ? listener : to.measuring(listener);
+    TcpFetch.fetch(context, peer, stage(), takeFailed(), measured, null, fallback);
   }
 
   // Verification.

@@ -26,11 +26,7 @@ public final class TcpFetch implements BlockFetchingListener {
   /** Blocks without an answer. */
   private final Set<String> open;
 
-  private final long beganNs = System.nanoTime();
   private long bytes;
-
-  /** Whether no block has come yet. */
-  private boolean waits = true;
 
   TcpFetch(
       FetchContext context,
@@ -112,22 +108,9 @@ public final class TcpFetch implements BlockFetchingListener {
     return first;
   }
 
-  /** What a peer's answers and READs are compared with: the time without progress. */
-  private void onProgress() {
-    boolean first;
-    synchronized (this) {
-      first = waits;
-      waits = false;
-    }
-    if (first && fallback && files == null) {
-      context.counters().onTcpWait(System.nanoTime() - beganNs);
-    }
-  }
-
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
     try {
-      onProgress();
       long blockBytes = buffer.size();
       if (close(blockId, blockBytes)) {
         context.counters().increment(Counter.TCP_BLOCKS_READ);

@@ -171,6 +171,11 @@ public final class WaitBudget {
     return parent == null ? inVain(sinceNs, nowNs) : parent.inVainHere(sinceNs, nowNs);
   }
 
+  /** The same where others of its parent, or none, are the reason: only the parent's is spent. */
+  public long inVainOfAll(long sinceNs, long nowNs) {
+    return parent.inVain(sinceNs, nowNs);
+  }
+
   /** How long a wait may take that has a result and is free. */
   public long freeNs() {
     return factor * FREE_NS;
@@ -179,10 +184,10 @@ public final class WaitBudget {
   /**
    * A wait has ended with what it waited for: what was not free is spent.
    *
-   * @param otherwiseNs how long it would have taken without that wait, which is free
+   * @param sinceNs begin of what was not free; later than now where all was
    */
-  public void onSlowResult(long sinceNs, long otherwiseNs, long nowNs) {
-    spend(sinceNs + Math.max(freeNs(), otherwiseNs), nowNs, 0);
+  public void onSlowResult(long sinceNs, long nowNs) {
+    spend(sinceNs, nowNs, 0);
   }
 
   private long spend(long sinceNs, long nowNs, int vain) {

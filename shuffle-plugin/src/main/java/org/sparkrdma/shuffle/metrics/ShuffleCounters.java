@@ -18,7 +18,6 @@ public final class ShuffleCounters {
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final ReadLatency readLatency = new ReadLatency();
   private final StageReads stages = new StageReads();
-  private volatile long tcpWaitNs;
 
   /** All at zero. */
   public ShuffleCounters() {
@@ -50,18 +49,6 @@ public final class ShuffleCounters {
   /** Bytes that tasks received, by stage. */
   public StageReads stages() {
     return stages;
-  }
-
-  /** The first block of a request by TCP has come after so long. */
-  public void onTcpWait(long lengthNs) {
-    long before = tcpWaitNs;
-    // Two at a time may count as one.
-    tcpWaitNs = before == 0 ? lengthNs : before + (lengthNs - before) / 4;
-  }
-
-  /** How long the first blocks of requests by TCP take lately; 0 before the first. */
-  public long tcpWaitNs() {
-    return tcpWaitNs;
   }
 
   /** Counts one block that used TCP for this reason. */
@@ -197,9 +184,8 @@ public final class ShuffleCounters {
 
     /**
      * The next bytes for the driver: the number of this report, then of each stage its id, bytes by
-     * READ, of these copied, bytes by TCP. The same report until {@link #taken}: the
-     * driver may have one whose answer was lost, and adds the bytes of a number once. Empty without
-     * new bytes.
+     * READ, of these copied, bytes by TCP. The same report until {@link #taken}: the driver may
+     * have one whose answer was lost, and adds the bytes of a number once. Empty without new bytes.
      */
     public synchronized List<Long> report() {
       if (report.isEmpty() && !added.isEmpty()) {

@@ -15,8 +15,8 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
  * Forwards each call to Spark's own client; a subclass changes what it overrides. {@code
- * dev/build/ListLinks.java} has this class checked for methods that another Spark adds. Safe for any
- * thread.
+ * dev/build/ListLinks.java} has this class checked for methods that another Spark adds. Safe for
+ * any thread.
  */
 public class ForwardingClient extends BlockStoreClient {
   private final BlockStoreClient spark;

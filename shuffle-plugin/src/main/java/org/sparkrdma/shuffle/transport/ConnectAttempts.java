@@ -41,6 +41,9 @@ final class ConnectAttempts {
 
   private int readConnections;
 
+  /** Whether none of them could end for another one in this turn. */
+  private boolean allBusy;
+
   /**
    * @param addresses of the local device, the preferred one first; connections come from them, so
    *     that routing cannot select another device of the host
@@ -70,6 +73,7 @@ final class ConnectAttempts {
   /** Begins the attempts that are due; returns their number. */
   int connect(long nowNs) {
     int begun = 0;
+    allBusy = false;
     int room = toConnect.isEmpty() ? 0 : shared.settings().maxAttempts() - young(nowNs);
     for (int i = 0; i < toConnect.size() && begun < room; i++) {
       Peer peer = toConnect.get(i);
@@ -95,7 +99,7 @@ final class ConnectAttempts {
 
   private void attempt(Peer peer, long nowNs) {
     if (!hasRoom()) {
-      peer.retryLater(nowNs);
+      peer.retryLater(true, nowNs);
       add(peer, nowNs);
       return;
     }
@@ -126,7 +130,8 @@ final class ConnectAttempts {
     if (readConnections < shared.settings().maxConnections()) {
       return true;
     }
-    FetchConnection idlest = peers.idlest();
+    FetchConnection idlest = allBusy ? null : peers.idlest();
+    allBusy = idlest == null;
     if (idlest != null) {
       idlest.endUnused("another connection needs its room");
     }
@@ -228,7 +233,7 @@ final class ConnectAttempts {
   /** The peer is well, but has no room now. */
   private void retry(FetchConnection attempt, String detail, long nowNs) {
     Peer peer = attempt.peer();
-    peer.retryLater(nowNs);
+    peer.retryLater(false, nowNs);
     attempt.markBroken(null, detail);
   }
 

@@ -40,6 +40,8 @@ final class FetchConnection extends MessageConnection {
 
   private volatile boolean wantsProbe;
 
+  private final ReadRate rate = new ReadRate();
+
   /** Whether it makes no progress: new blocks use TCP until what was begun has ended. */
   private boolean suspect;
 
@@ -174,7 +176,9 @@ final class FetchConnection extends MessageConnection {
         peer.onResult(nowNs);
       }
       chargeSlowResult(nowNs);
-      reads.onReadDone(batch, nowNs);
+      long waitedNs = nowNs - later(reads.oldestNs(nowNs), progressNs);
+      int bytes = reads.onReadDone(batch, nowNs);
+      chargeTrickle(waitedNs, bytes, nowNs);
       onProgress(nowNs);
     } else {
       exchange.onSent(use, nowNs);
@@ -210,6 +214,15 @@ final class FetchConnection extends MessageConnection {
     wantsProbe = wants;
   }
 
+  /** Leaves an open block to TCP, to show how long that takes; false without one. */
+  boolean tryProbe() {
+    BlockFetch last = reads.lastOpen();
+    if (last != null) {
+      last.probeTcp(peer.tcp());
+    }
+    return last != null;
+  }
+
   /** Whether it makes no progress. */
   boolean isSuspect() {
     return suspect;
@@ -235,6 +248,22 @@ final class FetchConnection extends MessageConnection {
     }
   }
 
+  /** READs that bring little have no long wait. */
+  private void chargeTrickle(long waitedNs, int bytes, long nowNs) {
+    if (waitedNs > peer.freeNs()) {
+      return;
+    }
+    long allBytes = shared.readLimit().doneBytes();
+    rate.add(waitedNs, bytes, allBytes, nowNs);
+    if (rate.isOver()) {
+      boolean trickles = !suspect && rate.trickles(allBytes, nowNs);
+      if (trickles) {
+        peers.onTrickle(this, rate.postedNs(), rate.bytes(), nowNs);
+      }
+      rate.begin(trickles);
+    }
+  }
+
   /** A block had no end in time, however often the peer has answered. */
   void onEndlessBlock(long nowNs) {
     peers.onVainAnswer(this, nowNs - WaitBudget.PEER_NS, nowNs);
@@ -242,17 +271,13 @@ final class FetchConnection extends MessageConnection {
 
   private void onProgress(long nowNs) {
     progressNs = nowNs;
-    if (suspect && !isWaitedFor(nowNs)) {
+    if (suspect && oldestNs(nowNs) == nowNs) {
       // All that was begun has ended.
       suspect = false;
       peer.needLongWait(nowNs - waitedSinceNs);
       peer.onRecovered(nowNs);
       limitNs = peer.limitNs(nowNs);
     }
-  }
-
-  private boolean isWaitedFor(long nowNs) {
-    return oldestNs(nowNs) != nowNs;
   }
 
   /** Time since which its oldest block has been wanted, located or read; otherwise now. */
@@ -281,6 +306,8 @@ final class FetchConnection extends MessageConnection {
     boolean open = oldestNs - nowNs < 0;
     long sinceNs = later(oldestNs, progressNs);
     boolean over = open && !suspect && peer.isOver(sinceNs, nowNs);
+    // It may have had only blocks that no LOCATE has named: no end of anything follows.
+    suspect &= open;
     if (over) {
       suspect = true;
       suspectNs = nowNs;

@@ -75,10 +75,11 @@ final class FetchPeers {
       }
     } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
-      // One block shows how long TCP takes.
-      request.leaveToTcp(from, FallbackReason.SLOW_PEER, "TCP may be faster");
+      request.probeTcp(from, peer.tcp());
       connection.fetch(request, from + 1, nowNs);
     } else if (usable) {
+      // The LOCATE says so: it may be the first one after a quarantine.
+      connection.setLimit(peer.limitNs(nowNs));
       connection.fetch(request, from, nowNs);
     } else {
       peer.add(request, from, nowNs);
@@ -170,11 +171,24 @@ final class FetchPeers {
 
   /** An answer or READ has come after a wait that was longer than a free one. */
   void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
-    Peer peer = connection.peer();
-    boolean quarantined = peer.isQuarantined(nowNs);
-    if (peer.onSlowResult(sinceNs, shared.counters().tcpWaitNs(), nowNs)) {
+    boolean quarantined = connection.peer().isQuarantined(nowNs);
+    if (connection.peer().onSlowResult(sinceNs, nowNs)) {
       connection.setWantsProbe(true);
     }
+    onCharged(connection, quarantined, nowNs);
+  }
+
+  /** Its READs have brought only so many bytes while some were posted for this time. */
+  void onTrickle(FetchConnection connection, long lengthNs, long bytes, long nowNs) {
+    boolean quarantined = connection.peer().isQuarantined(nowNs);
+    if (connection.peer().onTrickle(lengthNs, bytes, nowNs) && !connection.tryProbe()) {
+      connection.setWantsProbe(true);
+    }
+    onCharged(connection, quarantined, nowNs);
+  }
+
+  private void onCharged(FetchConnection connection, boolean quarantined, long nowNs) {
+    Peer peer = connection.peer();
     if (!quarantined && peer.isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
     }

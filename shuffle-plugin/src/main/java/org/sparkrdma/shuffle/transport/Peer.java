@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
+import org.sparkrdma.shuffle.fetch.TcpTime;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -29,6 +30,9 @@ final class Peer {
   /** Of as many slow results one is compared with TCP. */
   private static final int PROBE_PART = 16;
 
+  /** The same of READs that trickle, of which each is a result. */
+  private static final int TRICKLE_PROBE_PART = 64;
+
   /** A request that waits for a connection, with its blocks from an index on. */
   private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
@@ -48,7 +52,11 @@ final class Peer {
   /** The shortest wait that makes sense now, where that is longer than for other peers. */
   private long neededNs;
 
+  /** What its slow results are compared with. */
+  private final TcpTime tcp = new TcpTime();
+
   private int slowResults;
+  private int trickles;
   private long resultNs;
   private boolean hadVainWait;
   private long vainWaitNs;
@@ -74,6 +82,10 @@ final class Peer {
   private int failedAttempts;
 
   private boolean mustConnect;
+
+  /** Whether its next attempt waits for room among the connections of this executor. */
+  private boolean lacksRoomHere;
+
   private long retryPauseNs;
   private long retryNs;
 
@@ -144,19 +156,38 @@ final class Peer {
     return waits.freeNs();
   }
 
+  /** How long its blocks take by TCP. */
+  TcpTime tcp() {
+    return tcp;
+  }
+
   /**
    * An answer or READ has come after a longer wait. What exceeds twice the time that TCP takes is
-   * spent; a request in {@value #PROBE_PART} shows that time.
+   * spent; a block in {@value #PROBE_PART} such results shows that time.
    *
-   * @param tcpNs time until the first block of a request by TCP; 0 where it is not known
-   * @return whether the next request shall use TCP, to show how long that takes
+   * @return whether a block shall use TCP, to show how long that takes
    */
-  boolean onSlowResult(long sinceNs, long tcpNs, long nowNs) {
-    if (tcpNs > 0) {
-      waits.onSlowResult(sinceNs, 2 * tcpNs, nowNs);
-    }
+  boolean onSlowResult(long sinceNs, long nowNs) {
     needLongWait(nowNs - sinceNs);
+    compare(sinceNs, Math.max(waits.freeNs(), 2 * tcp.ofNs(0)), nowNs);
     return slowResults++ % PROBE_PART == 0;
+  }
+
+  /**
+   * The same of READs that have trickled, without a long wait.
+   *
+   * @param lengthNs for which READs were posted
+   * @param bytes that have come meanwhile
+   */
+  boolean onTrickle(long lengthNs, long bytes, long nowNs) {
+    compare(nowNs - lengthNs, 2 * tcp.ofNs(bytes), nowNs);
+    return trickles++ % TRICKLE_PROBE_PART == 0;
+  }
+
+  private void compare(long sinceNs, long freeNs, long nowNs) {
+    if (tcp.ofNs(0) > 0) {
+      waits.onSlowResult(sinceNs + freeNs, nowNs);
+    }
   }
 
   /** A READ of it is done. */
@@ -294,6 +325,9 @@ final class Peer {
     if (reason == FallbackReason.POOL_EMPTY) {
       return 0;
     }
+    if (waitsForAttempt() && lacksRoomHere) {
+      return first.budget.inVainOfAll(first.sinceNs, nowNs);
+    }
     boolean here = connection == null ? waitsForItsTurn() : connection.isHeldUpHere();
     return here
         ? first.budget.inVainHere(first.sinceNs, nowNs)
@@ -370,15 +404,22 @@ final class Peer {
   void requestConnection(long nowNs) {
     if (!mustConnect) {
       mustConnect = true;
+      lacksRoomHere = false;
       retryPauseNs = FIRST_RETRY_NS;
       retryNs = nowNs;
     }
   }
 
-  /** The peer or this executor has no room now: the next attempt follows after a pause. */
-  void retryLater(long nowNs) {
+  /**
+   * The peer or this executor has no room now: the next attempt follows after a pause.
+   *
+   * @param here whether it is this executor, which sees at once when it has some
+   */
+  void retryLater(boolean here, long nowNs) {
     mustConnect = true;
-    retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));
+    lacksRoomHere = here;
+    long maxNs = here ? 2 * FIRST_RETRY_NS : MAX_RETRY_NS;
+    retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, maxNs));
     // Readers that were rejected together come again apart.
     retryNs =
         nowNs + retryPauseNs / 2 + Math.floorMod(endpoint.incarnation() + nowNs, retryPauseNs);

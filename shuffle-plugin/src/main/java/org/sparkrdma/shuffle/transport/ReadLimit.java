@@ -17,6 +17,7 @@ final class ReadLimit {
   private final long maxBytes;
   private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
+  private long doneBytes;
 
   /** Whether something has changed since there was no room. */
   private boolean mayServe;
@@ -54,6 +55,7 @@ final class ReadLimit {
   /** READs have completed, make no progress, or their queue pair is destroyed. */
   void giveBack(long lengthBytes) {
     postedBytes -= lengthBytes;
+    doneBytes += lengthBytes;
     mayServe = true;
   }
 
@@ -96,6 +98,11 @@ final class ReadLimit {
   /** A connection ends. */
   void remove(ReadPipeline reads) {
     mayServe |= waiting.remove(reads);
+  }
+
+  /** Bytes of all READs that counted and do no longer. */
+  long doneBytes() {
+    return doneBytes;
   }
 
   /** Bytes of READs that are posted and count. */

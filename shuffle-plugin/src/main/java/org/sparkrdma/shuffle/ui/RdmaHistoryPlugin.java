@@ -26,8 +26,8 @@ import scala.runtime.BoxedUnit;
 
 /**
  * Adds the tab to applications in a History Server that has this jar on its class path: replays the
- * events that {@link EventPosts} has written to a log, and keeps the figures in the History Server's store. Spark finds it as a
- * service. On Spark 3.5 it does nothing. Stateless.
+ * events that {@link EventPosts} has written to a log, and keeps the figures in the History
+ * Server's store. Spark finds it as a service. On Spark 3.5 it does nothing. Stateless.
  */
 public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaHistoryPlugin.class);

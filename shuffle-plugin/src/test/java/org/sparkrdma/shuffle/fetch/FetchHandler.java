@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -17,6 +18,13 @@ public interface FetchHandler {
 
   /** A block was handed to TCP. */
   void onFailed(int index, FallbackReason reason, String detail);
+
+  /**
+   * A block is handed to TCP for the time that it takes.
+   *
+   * @param to takes that time in nanoseconds, and the length of the block
+   */
+  default void onProbe(BiConsumer<Long, Long> to) {}
 
   /** Spark's client, which fetches blocks whose checksum differs. */
   default BlockStoreClient spark() {
@@ -51,8 +59,12 @@ public interface FetchHandler {
             ranges.add(
                 block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId()));
     FetchRequest.Fallback failed =
-        (request, indexes, reason, detail) ->
-            indexes.stream().forEach(i -> handler.onFailed(i, reason, detail));
+        (request, indexes, reason, detail) -> {
+          if (request.probed() != null) {
+            handler.onProbe(request.probed()::add);
+          }
+          indexes.stream().forEach(i -> handler.onFailed(i, reason, detail));
+        };
     return new FetchRequest(
         new FetchContext(
             handler.spark(),

@@ -371,11 +371,6 @@ final class VirtualExecutor implements AutoCloseable {
 
   // Figures.
 
-  /** A request of it has taken so long by TCP. */
-  void onTcpWait(long lengthNs) {
-    counters.onTcpWait(lengthNs);
-  }
-
   long count(Counter counter) {
     return counters.value(counter);
   }

@@ -17,6 +17,9 @@ final class VirtualTask {
   /** Time of a request by TCP. */
   static final long TCP_NS = VirtualFabric.MS;
 
+  /** Length of a block that takes that. */
+  private static final int TCP_BYTES = 64 << 10;
+
   private final VirtualFabric fabric;
   private final VirtualExecutor reader;
   private final List<VirtualExecutor> servers;
@@ -72,15 +75,13 @@ final class VirtualTask {
             },
             task,
             /* keeps= */ false);
+    fetch[0].setProbe(to -> fabric.after(tcpNs, () -> to.accept(tcpNs, (long) TCP_BYTES)));
   }
 
   private void onAnswer(int server, long sinceNs, VirtualFetch fetch) {
     fabric.after(
         fetch.isRead() ? 0 : tcpNs,
         () -> {
-          if (!fetch.isRead()) {
-            reader.onTcpWait(tcpNs);
-          }
           waitedNs += fabric.nowNs() - sinceNs;
           answered++;
           read += fetch.isRead() ? 1 : 0;
