@@ -218,11 +218,6 @@ public final class ReceiveMemory {
     return !waiting.isEmpty();
   }
 
-  /** The blocks that wait, in order. */
-  public List<Waiter> waiters() {
-    return waiting.isEmpty() ? List.of() : waiting.stream().map(wait -> wait.waiter).toList();
-  }
-
   /** The agent has come late by this time: nobody has waited for memory meanwhile. */
   public void onLate(long lateNs) {
     waiting.forEach(wait -> wait.hungryNs += lateNs);

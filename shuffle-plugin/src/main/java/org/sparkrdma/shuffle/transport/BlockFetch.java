@@ -25,10 +25,11 @@ import org.sparkrdma.shuffle.wire.Located;
  * </pre>
  *
  * <p>Each state has one container: the blocks that {@link LocateExchange} wants, its message that
- * names it, the queue of {@link ReceiveMemory}, its {@link ReadBatch}. That has blocks that an
- * answer leaves out, too: they are located again with the release of its lease. A block that fails
- * while it is read is settled, but it stays in its batch until its READs are done or the queue pair
- * is destroyed: they write its memory. In no other state can a READ do that.
+ * names it, those that wait for memory ({@link ReceiveMemory} has those of all connections), its
+ * {@link ReadBatch}. That has blocks that an answer leaves out, too: they are located again with
+ * the release of its lease. A block that fails while it is read is settled, but it stays in its
+ * batch until its READs are done or the queue pair is destroyed: they write its memory. In no other
+ * state can a READ do that.
  */
 final class BlockFetch implements ReceiveMemory.Waiter {
   /** Where it is; see the class comment. */
@@ -78,10 +79,6 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   /** The executor that has written it, as a LOCATE names it. */
   int owner() {
     return request.owner();
-  }
-
-  boolean isOf(LocateAnswers other) {
-    return answers == other;
   }
 
   boolean isSettled() {

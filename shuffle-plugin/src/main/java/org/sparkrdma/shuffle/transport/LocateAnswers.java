@@ -3,10 +3,11 @@ package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
-import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -22,6 +23,9 @@ final class LocateAnswers {
   private final LocateExchange sender;
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
+
+  /** Its blocks that wait for memory, in order. */
+  private final Set<BlockFetch> waiting = new LinkedHashSet<>();
 
   /** Whether the last answer locates no byte, and had no room or time for a block. */
   private boolean noRoom;
@@ -152,6 +156,7 @@ final class LocateAnswers {
     if (memory == null) {
       block.onNoMemory();
       shared.receiveMemory().enqueue(block, nowNs);
+      waiting.add(block);
       return false;
     }
     block.setMemory(memory);
@@ -160,6 +165,7 @@ final class LocateAnswers {
 
   /** A block that waited for memory has it, or has waited too long. */
   void onMemory(BlockFetch block) {
+    waiting.remove(block);
     if (block.memory() == null) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
@@ -182,19 +188,19 @@ final class LocateAnswers {
     return heldBytes == 0 ? 0 : heldBytes + shared.shares().chunkBytes();
   }
 
-  /** Its blocks that wait for memory. */
+  /** Whether some of its blocks wait for memory. */
+  boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** Its blocks that wait for memory, in order; the list is the caller's. */
   List<BlockFetch> waiting() {
-    List<BlockFetch> own = new ArrayList<>();
-    for (ReceiveMemory.Waiter waiter : shared.receiveMemory().waiters()) {
-      if (waiter instanceof BlockFetch block && block.isOf(this)) {
-        own.add(block);
-      }
-    }
-    return own;
+    return new ArrayList<>(waiting);
   }
 
   /** A block waits for memory no longer. */
   void cancel(BlockFetch block) {
+    waiting.remove(block);
     shared.receiveMemory().cancel(block);
   }
 }

@@ -356,7 +356,7 @@ final class LocateExchange {
 
   /** Whether blocks are to be located or wait, or messages or leases are not answered. */
   boolean isWorking() {
-    if (!wanted.isEmpty() || !answers.waiting().isEmpty()) {
+    if (!wanted.isEmpty() || answers.hasWaiting()) {
       return true;
     }
     sends.lock();
