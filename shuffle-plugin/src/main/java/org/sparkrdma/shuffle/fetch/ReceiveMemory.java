@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -31,12 +34,23 @@ public final class ReceiveMemory {
   /** Part of the pool that is left to hungry readers. */
   private static final int LAST_PART = 4;
 
+  /**
+   * The most blocks of a reader that a check looks at in vain: small ones may pass large ones, and
+   * a check takes no longer when tens of thousands wait.
+   */
+  private static final int LOOK_AHEAD = 64;
+
   private final RegisteredPool pool;
   private final long limitBytes;
   private final ShuffleCounters counters;
   private final WaitBudget waits;
   private final long patientNs;
-  private final ArrayDeque<Wait> waiting = new ArrayDeque<>();
+
+  /** The readers of blocks that wait. */
+  private final Map<FetchingTask, Line> lines = new LinkedHashMap<>();
+
+  /** Number of waits that have begun. */
+  private long begun;
 
   /**
    * The first hungry block that lacked memory at the last check, though it may have the last; null
@@ -71,30 +85,74 @@ public final class ReceiveMemory {
 
   private static final class Wait {
     final Waiter waiter;
+
+    /** Its place in the order of all. */
+    final long number;
+
     final long sinceNs;
-
-    /** Time since which its reader has been hungry and got nothing. */
-    long hungryNs;
-
-    /** Blocks that its reader had got then. */
-    int delivered;
 
     /** Bytes of others that may still get memory before it. */
     long passBytes;
 
-    Wait(Waiter waiter, long nowNs) {
+    Wait(Waiter waiter, long number, long nowNs) {
       this.waiter = waiter;
+      this.number = number;
       this.sinceNs = nowNs;
-      this.hungryNs = nowNs;
-      this.delivered = waiter.reader().delivered();
       this.passBytes = waiter.blockBytes();
+    }
+  }
+
+  /** The waits of a reader, at least one, and how far a check has come. */
+  private static final class Line {
+    final FetchingTask reader;
+
+    /** In order. */
+    final Map<Waiter, Wait> waits = new LinkedHashMap<>();
+
+    /** Time since which the reader has been hungry and got nothing. */
+    long hungryNs;
+
+    /** Blocks that it had got then. */
+    int delivered;
+
+    /** Whether it was hungry when the check began. */
+    boolean hungry;
+
+    /** The wait at which the check looks. */
+    Wait next;
+
+    private Iterator<Wait> rest;
+
+    /** Those that the check leaves waiting. */
+    private int left;
+
+    Line(FetchingTask reader, long nowNs) {
+      this.reader = reader;
+      this.hungryNs = nowNs;
+      this.delivered = reader.delivered();
     }
 
     /** Waits of a reader that has blocks to open, or gets some, are not in vain. */
-    void onReader(boolean hungry, long nowNs) {
-      int now = waiter.reader().delivered();
+    void beginCheck(long nowNs) {
+      int now = reader.delivered();
+      hungry = reader.isHungry();
       hungryNs = hungry && now == delivered ? hungryNs : nowNs;
       delivered = now;
+      rest = waits.values().iterator();
+      next = rest.next();
+      left = 0;
+    }
+
+    /** Goes on to the next wait, without the last one if that has ended; false without a next. */
+    boolean advance(boolean ended) {
+      if (ended) {
+        rest.remove();
+      } else {
+        left++;
+      }
+      boolean more = left < LOOK_AHEAD && rest.hasNext();
+      next = more ? rest.next() : null;
+      return more;
     }
   }
 
@@ -130,27 +188,27 @@ public final class ReceiveMemory {
   public FetchedBlock tryTake(Waiter waiter) {
     knowsReaders |= waiter.reader().isKnown();
     boolean hungry = waiter.reader().isHungry();
-    if (!waiter.mayTake() || (!hungry && !waiting.isEmpty())) {
+    if (!waiter.mayTake() || (!hungry && !lines.isEmpty())) {
       return null;
     }
     if (blocked == null) {
-      return take(waiter);
+      return take(waiter, hungry);
     }
-    return passes(waiter) ? take(waiter) : null;
+    return passes(waiter) ? take(waiter, hungry) : null;
   }
 
   /** Whether a hungry block may get memory before the one that waits. */
   private boolean passes(Waiter waiter) {
     long bytes = waiter.blockBytes();
-    if (bytes > blocked.passBytes || !hasRoom(waiter)) {
+    if (bytes > blocked.passBytes || !hasRoom(waiter, /* hungry= */ true)) {
       return false;
     }
     blocked.passBytes -= bytes;
     return true;
   }
 
-  private boolean hasRoom(Waiter waiter) {
-    long reservedBytes = reservedBytes(waiter);
+  private boolean hasRoom(Waiter waiter, boolean hungry) {
+    long reservedBytes = reservedBytes(waiter.reader(), hungry);
     long freeBytes = openRoom() - waiter.blockBytes();
     if (freeBytes < reservedBytes) {
       freeBytes += pool.availableBytes();
@@ -158,9 +216,8 @@ public final class ReceiveMemory {
     return freeBytes >= 0 && (freeBytes >= reservedBytes || isUnused());
   }
 
-  private long reservedBytes(Waiter waiter) {
-    FetchingTask reader = waiter.reader();
-    boolean last = !knowsReaders || (reader.isKnown() && reader.isHungry());
+  private long reservedBytes(FetchingTask reader, boolean hungry) {
+    boolean last = !knowsReaders || (reader.isKnown() && hungry);
     return last ? 0 : limitBytes / LAST_PART;
   }
 
@@ -168,8 +225,8 @@ public final class ReceiveMemory {
     return pool.chunksOut() == (open == null ? 0 : 1);
   }
 
-  private FetchedBlock take(Waiter waiter) {
-    if (hasRoom(waiter)) {
+  private FetchedBlock take(Waiter waiter, boolean hungry) {
+    if (hasRoom(waiter, hungry)) {
       return take(waiter.blockBytes());
     }
     // Idle windows are evicted then.
@@ -204,23 +261,36 @@ public final class ReceiveMemory {
 
   /** The block waits until it has memory, or its time is over. */
   public void enqueue(Waiter waiter, long nowNs) {
-    waiting.add(new Wait(waiter, nowNs));
+    lines
+        .computeIfAbsent(waiter.reader(), reader -> new Line(reader, nowNs))
+        .waits
+        .put(waiter, new Wait(waiter, begun++, nowNs));
   }
 
   /** The block waits no longer. */
   public void cancel(Waiter waiter) {
-    waiting.removeIf(wait -> wait.waiter == waiter);
+    Line line = lines.get(waiter.reader());
+    if (line != null) {
+      line.waits.remove(waiter);
+      removeIfEmpty(line);
+    }
     blocked = blocked != null && blocked.waiter == waiter ? null : blocked;
+  }
+
+  private void removeIfEmpty(Line line) {
+    if (line.waits.isEmpty()) {
+      lines.remove(line.reader);
+    }
   }
 
   /** Whether blocks wait. */
   public boolean hasWaiters() {
-    return !waiting.isEmpty();
+    return !lines.isEmpty();
   }
 
   /** The agent has come late by this time: nobody has waited for memory meanwhile. */
   public void onLate(long lateNs) {
-    waiting.forEach(wait -> wait.hungryNs += lateNs);
+    lines.values().forEach(line -> line.hungryNs += lateNs);
   }
 
   /**
@@ -228,7 +298,7 @@ public final class ReceiveMemory {
    * of the agent.
    */
   public void check(long nowNs) {
-    if (waiting.isEmpty() || nowNs - checkedNs < CHECK_NS) {
+    if (lines.isEmpty() || nowNs - checkedNs < CHECK_NS) {
       return;
     }
     checkedNs = nowNs;
@@ -236,10 +306,10 @@ public final class ReceiveMemory {
     boolean patientBlocked = false;
     boolean closed = false;
     List<Runnable> ended = new ArrayList<>();
-    for (Iterator<Wait> all = waiting.iterator(); all.hasNext(); ) {
-      Wait wait = all.next();
-      boolean hungry = wait.waiter.reader().isHungry();
-      wait.onReader(hungry, nowNs);
+    PriorityQueue<Line> order = beginCheck(nowNs);
+    for (Line line = order.poll(); line != null; line = order.poll()) {
+      Wait wait = line.next;
+      boolean hungry = line.hungry;
       boolean may = wait.waiter.mayTake();
       FetchedBlock memory = may ? tryTake(wait, hungry, patientBlocked) : null;
       if (memory == null && may && !closed) {
@@ -251,24 +321,40 @@ public final class ReceiveMemory {
         wait.waiter.onGranted();
         onMemory(hungry, nowNs);
       }
-      if (memory != null || isOver(wait, hungry, nowNs)) {
-        all.remove();
+      boolean ends = memory != null || isOver(line, nowNs);
+      if (ends) {
         counters.increment(Counter.MEMORY_WAITS);
         ended.add(() -> wait.waiter.onMemory(memory));
-      } else if (hungry && may && blocked == null && reservedBytes(wait.waiter) == 0) {
+      } else if (hungry && may && blocked == null && reservedBytes(line.reader, true) == 0) {
         blocked = wait;
       } else {
         patientBlocked |= !hungry && may;
+      }
+      if (line.advance(ends)) {
+        order.add(line);
+      } else {
+        removeIfEmpty(line);
       }
     }
     ended.forEach(Runnable::run);
   }
 
+  /** The readers; the one whose wait is next is the first. */
+  private PriorityQueue<Line> beginCheck(long nowNs) {
+    PriorityQueue<Line> order =
+        new PriorityQueue<>(lines.size(), Comparator.comparingLong(line -> line.next.number));
+    for (Line line : lines.values()) {
+      line.beginCheck(nowNs);
+      order.add(line);
+    }
+    return order;
+  }
+
   private FetchedBlock tryTake(Wait wait, boolean hungry, boolean patientBlocked) {
     if (blocked == null) {
-      return hungry || !patientBlocked ? take(wait.waiter) : null;
+      return hungry || !patientBlocked ? take(wait.waiter, hungry) : null;
     }
-    return hungry && passes(wait.waiter) ? take(wait.waiter) : null;
+    return hungry && passes(wait.waiter) ? take(wait.waiter, hungry) : null;
   }
 
   private void onMemory(boolean hungry, long nowNs) {
@@ -277,14 +363,15 @@ public final class ReceiveMemory {
     }
   }
 
-  private boolean isOver(Wait wait, boolean hungry, long nowNs) {
-    boolean late = nowNs - wait.sinceNs > patientNs;
-    if (!hungry || late) {
+  /** Whether the next wait of a reader is over; when one was in vain, all of the reader are. */
+  private boolean isOver(Line line, long nowNs) {
+    boolean late = nowNs - line.next.sinceNs > patientNs;
+    if (!line.hungry || late) {
       return late;
     }
-    boolean over = waits.restNs(wait.hungryNs, nowNs) <= 0;
+    boolean over = waits.restNs(line.hungryNs, nowNs) <= 0;
     if (over) {
-      waits.inVain(wait.hungryNs, nowNs);
+      waits.inVain(line.hungryNs, nowNs);
       counters.increment(Counter.MEMORY_WAITS_IN_VAIN);
     }
     return over;
