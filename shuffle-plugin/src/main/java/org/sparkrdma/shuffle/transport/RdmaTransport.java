@@ -18,12 +18,15 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device. When
  * the device is lost, it leaves every open block to TCP at once and reports the loss to the
- * runtime, which closes this and starts another one.
+ * runtime, which closes this and starts another one. While the agent hangs in a call of the device,
+ * which may end, blocks use TCP, too.
  *
  * <p>{@link #close} answers every open block, closes every connection and frees all memory. Safe
  * for any thread.
  */
 public final class RdmaTransport implements StartedTransport {
+  private static final String HANGS = "a call of the device takes seconds";
+
   private final TransportBuilder built;
   private final Consumer<String> onLost;
   private final AgentResources shared;
@@ -66,21 +69,34 @@ public final class RdmaTransport implements StartedTransport {
   @Override
   public void fetch(FetchRequest request) {
     open.add(request);
-    if (unusable == null) {
+    if (unusable() == null) {
       FetchConnection connection = connectionForTasks(request.endpoint().incarnation());
       int asked =
           connection == null
               ? 0
               : connection.tryLocate(request, shared.device().nanoClock().getAsLong());
       if (asked < request.ranges().size()) {
-        shared.work().execute(() -> peers.fetch(request, asked, shared.work().nowNs()));
+        shared.work().execute(() -> fetch(request, asked));
       }
     }
-    String reason = unusable;
+    String reason = unusable();
     if (reason != null) {
       // Perhaps lost or closed since the request was added.
       request.leaveRestToTcp(FallbackReason.STOPPED, reason);
     }
+  }
+
+  /** The agent. */
+  private void fetch(FetchRequest request, int from) {
+    // While it hung, all blocks may have been left to TCP.
+    if (open.contains(request)) {
+      peers.fetch(request, from, shared.work().nowNs());
+    }
+  }
+
+  /** Reason for which no block is fetched now; null without. */
+  private String unusable() {
+    return unusable == null && built.watchdog.agentHangs() ? HANGS : unusable;
   }
 
   /** An established connection on which the task may post; null where nothing may wait for it. */
@@ -97,6 +113,10 @@ public final class RdmaTransport implements StartedTransport {
   /** Each block of a request that is open, or comes later, uses TCP. */
   void leaveOpenToTcp(String reason) {
     unusable = reason;
+    leaveToTcp(reason);
+  }
+
+  private void leaveToTcp(String reason) {
     for (FetchRequest request : open) {
       request.leaveRestToTcp(FallbackReason.STOPPED, reason);
     }
@@ -123,6 +143,8 @@ public final class RdmaTransport implements StartedTransport {
     String reason = built.watchdog.check();
     if (reason != null && unusable == null) {
       lose(reason);
+    } else if (built.watchdog.agentHangs()) {
+      leaveToTcp(HANGS);
     }
   }
 

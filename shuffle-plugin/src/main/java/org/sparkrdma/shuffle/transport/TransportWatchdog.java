@@ -13,12 +13,16 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
  * Checks each second that the agent takes turns, that no creation of a queue pair hangs, and that
  * this host still has the addresses of the listeners: peers know them, so the loss of one needs a
  * new start. It counts checks instead of time: after a pause of the whole process one check finds
- * the agent where it was, and the next one does not. Confined to the control thread.
+ * the agent where it was, and the next one does not. Confined to the control thread, but for {@link
+ * #agentHangs}.
  */
 final class TransportWatchdog {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatchdog.class);
   private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
   private static final int MIN_CHECKS_FOR_HANG = 5;
+
+  /** Checks in a row, each in time, that find the agent where it was: it is inside a call. */
+  private static final int CHECKS_FOR_TCP = 2;
 
   /** An address may be missing for a moment, as while its interface is configured again. */
   private static final int MISSED_CHECKS = 2;
@@ -28,6 +32,13 @@ final class TransportWatchdog {
   private final Turns queuePairs;
   private final long checksForHang;
   private int missedChecks;
+  private long checkedNs;
+
+  /** Checks since the last one that came late, as they do on a busy machine. */
+  private int timelyChecks;
+
+  /** The turn in which the agent hangs or has hung. */
+  private volatile long hungTurn = -1;
 
   TransportWatchdog(AgentResources shared, Agent agent, Thread agentThread) {
     this.shared = shared;
@@ -35,12 +46,25 @@ final class TransportWatchdog {
     this.queuePairs = new Turns(shared.queuePairs().thread(), shared.queuePairs()::turns);
     this.checksForHang =
         Math.max(MIN_CHECKS_FOR_HANG, shared.settings().requestTimeout().dividedBy(CHECK_INTERVAL));
+    this.checkedNs = shared.device().nanoClock().getAsLong();
+  }
+
+  /** Whether the agent is in a call of the device that takes seconds. Safe for any thread. */
+  boolean agentHangs() {
+    return agent.turns.getAsLong() == hungTurn;
   }
 
   /** Returns the reason why RDMA is lost; null while it is not, and after it was returned. */
   String check() {
+    long nowNs = shared.device().nanoClock().getAsLong();
+    timelyChecks = nowNs - checkedNs > 2 * CHECK_INTERVAL.toNanos() ? 0 : timelyChecks + 1;
+    checkedNs = nowNs;
     if (agent.haveStopped()) {
       return "the transport agent hangs in a call of the device";
+    }
+    if (Math.min(agent.unchangedChecks, timelyChecks) >= CHECKS_FOR_TCP && !agentHangs()) {
+      hungTurn = agent.seen;
+      LOG.warn("A call of the device takes seconds; blocks use TCP until it ends", agent.stack());
     }
     if (queuePairs.haveStopped()) {
       return "the device hangs while it creates a queue pair";
@@ -73,10 +97,14 @@ final class TransportWatchdog {
       if (unchangedChecks != checksForHang) {
         return false;
       }
+      LOG.error("A thread hangs in a call of the device; blocks use TCP", stack());
+      return true;
+    }
+
+    Throwable stack() {
       Throwable stack = new Throwable("stack of " + thread.getName());
       stack.setStackTrace(thread.getStackTrace());
-      LOG.error("A thread hangs in a call of the device; blocks use TCP", stack);
-      return true;
+      return stack;
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
@@ -111,6 +113,71 @@ class AgentFailureTest extends TransportFixture {
     clock.end();
   }
 
+  /** Such a call may last for 20 s: blocks do not wait for its end, and use RDMA after it. */
+  @Test
+  void shouldLeaveBlocksToTcpWhileTheAgentIsInACallOfTheDevice() throws Exception {
+    HangingClock clock = new HangingClock();
+    TestExecutor.Options options =
+        new TestExecutor.Options(1).nanoClock(clock).requestTimeout(Duration.ofSeconds(CHECKS));
+    TestExecutor reader = start(options);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 100, 200);
+    List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2));
+    assertThat(fetch(reader, server, blocks).bytes(1)).hasSize(200);
+
+    clock.arm();
+    clock.awaitHang();
+    CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
+    CollectedBlocks behind = reader.fetch(server.endpoint(), blocks);
+    CollectedBlocks queued = reader.fetch(server.endpoint(), blocks);
+    int checks = 0;
+    while (open.answered() == 0) {
+      reader.transport().check();
+      checks++;
+    }
+    assertThat(checks).as("three, unless the machine delays one").isLessThan(CHECKS);
+    for (CollectedBlocks each : List.of(open, behind, queued, fetch(reader, server, blocks))) {
+      assertThat(each.await().reasons()).containsOnlyKeys(FallbackReason.STOPPED.label());
+    }
+    assertThat(reader.losses()).isEmpty();
+
+    long turns = reader.transport().built().agent.turns();
+    clock.end();
+    while (reader.transport().built().agent.turns() == turns) {
+      Thread.onSpinWait();
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    // What was located before is read, too, and dropped.
+    for (CollectedBlocks each : List.of(open, behind, queued)) {
+      each.await();
+    }
+    assertThat(reader.count(Counter.RDMA_BLOCKS_READ)).isEqualTo(2L * blocks.size());
+  }
+
+  /** The checks come late, too, and the agent has not had its turn yet. */
+  @Test
+  void shouldNotTakeAPauseOfTheProcessForACallOfTheDevice() throws Exception {
+    HangingClock clock = new HangingClock();
+    TestExecutor.Options options =
+        new TestExecutor.Options(1).nanoClock(clock).requestTimeout(Duration.ofSeconds(CHECKS));
+    TestExecutor reader = start(options);
+    TestExecutor server = start(2);
+    server.outputs().write(1, new Random(1), 100);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).bytes(0)).hasSize(100);
+
+    clock.arm();
+    clock.awaitHang();
+    CollectedBlocks open = reader.fetch(server.endpoint(), blocks);
+    for (int pause = 0; pause < 2; pause++) {
+      clock.pass(Duration.ofSeconds(3));
+      reader.transport().check();
+      reader.transport().check();
+    }
+    clock.end();
+    assertThat(open.await().bytes(0)).hasSize(100);
+  }
+
   /**
    * The clock of the agent stands for a call of the device, such as the last of many that are slow.
    */
@@ -132,6 +199,7 @@ class AgentFailureTest extends TransportFixture {
     private final AtomicBoolean armed = new AtomicBoolean();
     private final CountDownLatch hangs = new CountDownLatch(1);
     private final CountDownLatch end = new CountDownLatch(1);
+    private final AtomicLong passedNs = new AtomicLong();
 
     @Override
     public long getAsLong() {
@@ -139,7 +207,11 @@ class AgentFailureTest extends TransportFixture {
         hangs.countDown();
         awaitUninterruptibly(end);
       }
-      return System.nanoTime();
+      return System.nanoTime() + passedNs.get();
+    }
+
+    void pass(Duration time) {
+      passedNs.addAndGet(time.toNanos());
     }
 
     void arm() {
