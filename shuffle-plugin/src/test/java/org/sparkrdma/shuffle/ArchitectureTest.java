@@ -128,6 +128,7 @@ class ArchitectureTest {
             "LocateAnswers.LEASE_MARGIN_MS",
             // Of readers that are stopped.
             "ServeConnection.FROZEN_NS",
+            "ServeConnection.STUCK_NS",
             // Of TCP.
             "FallbackThreads.SLOW_NS",
             "WrongChecksum.KILL_CHECK_MS",

@@ -32,7 +32,7 @@ public record MemoryShares(
   /** Buffers of messages that are registered with one call, also the first one. */
   public static final int BUFFERS_PER_REGION = 8;
 
-  /** Answers that a server may write or send at a time, for all peers together. */
+  /** Answers that a server may write or send at a time, for all peers together that take theirs. */
   public static final int MAX_ANSWERS = 64;
 
   /** Entries for sends and READs of a reader's queue pair. A power of two fills its ring. */
@@ -41,8 +41,8 @@ public record MemoryShares(
   /** Entries for its receives, and number of its messages. */
   public static final int READER_RECEIVES = 3;
 
-  /** Six of the reader's end, three of the server's, and one of its set-up. */
-  private static final int MAX_BUFFERS_PER_PEER = 10;
+  /** Six of the reader's end, three of the server's, one of its set-up, and three stuck answers. */
+  private static final int MAX_BUFFERS_PER_PEER = 13;
 
   private static final int MIN_MESSAGES = 16;
 

@@ -18,6 +18,9 @@ final class MessageBuffers implements AutoCloseable {
   private final RegisteredPool pool;
   private int answers;
 
+  /** Those of them that peers do not take, which do not count. */
+  private int stuck;
+
   /** Buffers of answers that were sent, the last one on top. */
   private final ArrayDeque<RegisteredChunk> kept = new ArrayDeque<>();
 
@@ -61,12 +64,17 @@ final class MessageBuffers implements AutoCloseable {
 
   /** Takes the buffer of an answer; null when there is none now. */
   RegisteredChunk tryTakeForAnswer() {
-    if (answers == MemoryShares.MAX_ANSWERS) {
+    if (answers - stuck >= MemoryShares.MAX_ANSWERS) {
       return null;
     }
     RegisteredChunk taken = tryTake();
     answers += taken == null ? 0 : 1;
     return taken;
+  }
+
+  /** So many more of the answers, or fewer, do not count. */
+  void addStuck(int more) {
+    stuck += more;
   }
 
   /** Returns the buffer of an answer. */

@@ -42,6 +42,9 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
    */
   private static final long FROZEN_NS = Duration.ofSeconds(5).toNanos();
 
+  /** Its device takes answers also while its JVM pauses: after so long it may have died. */
+  private static final long STUCK_NS = Duration.ofMillis(100).toNanos();
+
   private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
   private final ServePeers peers;
@@ -51,6 +54,9 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
 
   /** Buffers of answers: being written, or sent and not completed. */
   private final List<RegisteredChunk> answers = new ArrayList<>(RECEIVES);
+
+  /** Number of them that are in nobody's way, because the peer takes none; one for each receive. */
+  private int stuckAnswers;
 
   /** Receives whose messages wait, in order. */
   private final ArrayDeque<Integer> received = new ArrayDeque<>(RECEIVES);
@@ -253,9 +259,15 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
   }
 
   private void releaseAnswer(RegisteredChunk answer) {
+    markStuck(0);
     answers.remove(answer);
     shared.messageBuffers().releaseAnswer(answer);
     shared.work().onAnswerBufferFree();
+  }
+
+  private void markStuck(int count) {
+    shared.messageBuffers().addStuck(count - stuckAnswers);
+    stuckAnswers = count;
   }
 
   private void releaseSetup() {
@@ -322,13 +334,16 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
       return;
     }
     boolean stalled;
+    boolean stuck;
     sends.lock();
     try {
+      stuck = sends.isStalled(nowNs, STUCK_NS);
       stalled = sends.isStalled(nowNs, shared.settings().requestTimeout().toNanos());
       sends.post();
     } finally {
       sends.unlock();
     }
+    markStuck(stuck ? Math.min(answers.size(), RECEIVES) : 0);
     long idleNs = 2 * shared.settings().idleTimeout().toNanos();
     if (server.hasExpiredLease(number)) {
       markBroken(FallbackReason.TIMEOUT, "lease expired");
@@ -353,6 +368,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
   protected void onDestroyed() {
     server.onConnectionGone(number);
     releaseSetup();
+    markStuck(0);
     answers.forEach(shared.messageBuffers()::releaseAnswer);
     answers.clear();
     shared.work().onAnswerBufferFree();

@@ -39,6 +39,26 @@ class MessageBuffersTest {
     assertThat(budget.pinnedBytes()).isZero();
   }
 
+  @Test
+  void shouldGiveTheBuffersOfStuckAnswersToOthers() {
+    try (MessageBuffers buffers = new MessageBuffers(open, shares)) {
+      List<RegisteredChunk> taken = new ArrayList<>();
+      for (int i = 0; i < MemoryShares.MAX_ANSWERS; i++) {
+        taken.add(buffers.tryTakeForAnswer());
+      }
+      buffers.addStuck(1);
+      taken.add(buffers.tryTakeForAnswer());
+      assertThat(taken).doesNotContainNull();
+      assertThat(buffers.tryTakeForAnswer()).as("one was stuck").isNull();
+
+      buffers.addStuck(-1);
+      buffers.releaseAnswer(taken.remove(0));
+      assertThat(buffers.tryTakeForAnswer()).as("none is stuck").isNull();
+      taken.forEach(buffers::releaseAnswer);
+    }
+    assertThat(budget.pinnedBytes()).isZero();
+  }
+
   /** Those of a burst of answers, while some are still in use. */
   @Test
   void shouldDeregisterWhatWasUnusedBetweenTwoTrims() {
