@@ -19,7 +19,6 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.SparkConf;
 import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
 
 /**
@@ -38,7 +37,6 @@ public final class Estimate {
 
   private final Properties settings;
   private final Configuration hadoop = new Configuration();
-  private final SparkConf spark = new SparkConf(false);
   private final Consumer<String> progress;
   private final LongSupplier clockNs;
   private long lastNs;
@@ -157,7 +155,7 @@ public final class Estimate {
   /** Reads a file of a log to its last whole line. Why it is not whole; "" if it may be. */
   private String read(EventLog log, FileStatus file, Application application) {
     try (InputStream raw = log.system().open(file.getPath());
-        InputStream events = EventLog.decompressed(file, raw, spark)) {
+        InputStream events = EventLog.decompressed(file, raw)) {
       EventLines lines = new EventLines(events, bytes -> progress(log.path(), bytes));
       application.read(lines);
       return lines.failure();

@@ -6,17 +6,12 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
-import org.apache.spark.io.LZ4CompressionCodec;
-import org.apache.spark.io.LZFCompressionCodec;
-import org.apache.spark.io.SnappyCompressionCodec;
-import org.apache.spark.io.ZStdCompressionCodec;
+import org.apache.spark.io.CompressionCodec$;
 
 /**
  * The files of one log, in the order in which they were written: {@code
@@ -30,53 +25,38 @@ import org.apache.spark.io.ZStdCompressionCodec;
 record EventLog(
     FileSystem system, String path, String name, List<FileStatus> files, String incomplete) {
   private static final String ROLLING = "eventlog_v2_";
-  private static final String COMPACTED = "because it is compacted: tasks of ended jobs are gone";
-  private static final Pattern PART = Pattern.compile("events_([0-9]{1,18})_.*");
+  private static final String PART = "events_([0-9]{1,18})_.*";
   private static final String SUFFIXES =
       "([.](lz4|lzf|snappy|zstd))?([.]inprogress)?([.]compact)?$";
 
   /** Logs of a file, of the directory of a rolling log, or of a directory of logs. */
   static List<EventLog> find(FileSystem system, Path path) throws IOException {
-    FileStatus status = system.getFileStatus(path);
-    if (index(status) >= 0) {
-      return List.of(rolling(system, system.getFileStatus(path.getParent())));
+    FileStatus named = system.getFileStatus(path);
+    FileStatus log = index(named) < 0 ? named : system.getFileStatus(path.getParent());
+    FileStatus[] all = system.listStatus(log.getPath());
+    if (log.isFile() || name(log).startsWith(ROLLING) || !sorted(all).isEmpty()) {
+      return List.of(of(system, log));
     }
-    if (status.isFile()) {
-      return List.of(single(system, status));
-    }
-    FileStatus[] all = system.listStatus(path);
-    if (name(status).startsWith(ROLLING) || !sorted(all).isEmpty()) {
-      return List.of(rolling(system, status));
-    }
-    List<EventLog> logs = new ArrayList<>();
-    for (FileStatus one : all) {
-      if (one.isDirectory() && name(one).startsWith(ROLLING)) {
-        logs.add(rolling(system, one));
-      } else if (one.isFile() && !name(one).startsWith(".")) {
-        logs.add(single(system, one));
-      }
-    }
-    return logs;
+    return Stream.of(all)
+        .filter(one -> one.isFile() ? !name(one).startsWith(".") : name(one).startsWith(ROLLING))
+        .map(one -> of(system, one))
+        .toList();
   }
 
-  private static EventLog single(FileSystem system, FileStatus file) {
-    String app = name(file).replaceFirst(SUFFIXES, "");
-    String incomplete = isCompact(file) ? COMPACTED : "";
-    return new EventLog(system, file.getPath().toString(), app, List.of(file), incomplete);
-  }
-
-  private static EventLog rolling(FileSystem system, FileStatus directory) {
-    String path = directory.getPath().toString();
-    String app = name(directory).replaceFirst("^" + ROLLING, "");
+  /** The log that is one file, or the directory of a rolling one. */
+  private static EventLog of(FileSystem system, FileStatus log) {
+    String path = log.getPath().toString();
+    String app = name(log).replaceFirst("^" + ROLLING, "").replaceFirst(SUFFIXES, "");
     List<FileStatus> parts = new ArrayList<>();
     String incomplete = "";
     long expected = 1;
     try {
-      for (FileStatus one : sorted(system.listStatus(directory.getPath()))) {
+      List<FileStatus> all = log.isFile() ? List.of(log) : sorted(system.listStatus(log.getPath()));
+      for (FileStatus one : all) {
         if (isCompact(one)) {
           parts.clear();
-          incomplete = COMPACTED;
-        } else if (index(one) != expected && incomplete.isEmpty()) {
+          incomplete = "because it is compacted: tasks of ended jobs are gone";
+        } else if (log.isDirectory() && index(one) != expected && incomplete.isEmpty()) {
           incomplete = "because its file of events " + expected + " is missing";
         }
         parts.add(one);
@@ -107,8 +87,8 @@ record EventLog(
 
   /** The number of a file of a rolling log; -1 of another file. */
   private static long index(FileStatus part) {
-    Matcher name = PART.matcher(name(part));
-    return part.isFile() && name.matches() ? Long.parseLong(name.group(1)) : -1;
+    boolean named = part.isFile() && name(part).matches(PART);
+    return named ? Long.parseLong(name(part).replaceFirst(PART, "$1")) : -1;
   }
 
   /**
@@ -116,13 +96,12 @@ record EventLog(
    *
    * @param raw the bytes of the file
    */
-  static InputStream decompressed(FileStatus file, InputStream raw, SparkConf conf) {
-    return switch (name(file).replaceFirst(".*?" + SUFFIXES, "$2")) {
-      case "lz4" -> new LZ4CompressionCodec(conf).compressedInputStream(raw);
-      case "lzf" -> new LZFCompressionCodec(conf).compressedInputStream(raw);
-      case "snappy" -> new SnappyCompressionCodec(conf).compressedInputStream(raw);
-      case "zstd" -> new ZStdCompressionCodec(conf).compressedInputStream(raw);
-      default -> raw;
-    };
+  static InputStream decompressed(FileStatus file, InputStream raw) {
+    String codec = name(file).replaceFirst(".*?" + SUFFIXES, "$2");
+    if (codec.isEmpty()) {
+      return raw;
+    }
+    SparkConf conf = new SparkConf(false);
+    return CompressionCodec$.MODULE$.createCodec(conf, codec).compressedInputStream(raw);
   }
 }
