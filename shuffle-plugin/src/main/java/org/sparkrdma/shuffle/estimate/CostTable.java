@@ -6,8 +6,6 @@ import static java.util.stream.Collectors.joining;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,20 +16,18 @@ import java.util.TreeMap;
 /**
  * What a transfer costs by the length of its blocks, as reports of {@code ./bench transfer} have
  * it: that of Spark, and the plug-in's from registered files and from copies. Immutable.
+ *
+ * @param measured figures by length in bytes, of registered files (false) and of copies (true)
+ * @param source where the figures are from
  */
-final class CostTable {
+record CostTable(Map<Boolean, NavigableMap<Long, JsonNode>> measured, String source) {
   /** Core-seconds of both ends for 10⁹ bytes, which add up. */
   private static final String[] SPARK_CPU = {"nettyServerSecondsPerGb", "nettyClientSecondsPerGb"};
 
   private static final String[] OWN_CPU = {"rdmaServerSecondsPerGb", "rdmaClientSecondsPerGb"};
 
-  /** Figures by length in bytes, of registered files (false) and of copies (true). */
-  private final Map<Boolean, NavigableMap<Long, JsonNode>> measured = new TreeMap<>();
-
-  private final String source;
-
-  private CostTable(List<JsonNode> reports, String source) {
-    this.source = source;
+  private static CostTable of(List<JsonNode> reports, String source) {
+    Map<Boolean, NavigableMap<Long, JsonNode>> measured = new TreeMap<>();
     for (JsonNode report : reports) {
       for (JsonNode one : report.path("cases")) {
         if (one.path("kind").asText().equals("throughput") && one.path("blockBytes").asLong() > 0) {
@@ -50,35 +46,34 @@ final class CostTable {
     }
     measured.putIfAbsent(true, measured.get(false));
     measured.putIfAbsent(false, measured.get(true));
+    return new CostTable(measured, source);
   }
 
   /** The table of the published reports. */
   static CostTable published() throws IOException {
-    try (InputStream in = CostTable.class.getResourceAsStream("costs.json")) {
-      JsonNode table = new ObjectMapper().readTree(in);
-      String source = "the published report, " + table.at("/environments/0/version").asText();
-      return new CostTable(List.of(table), source);
-    }
+    JsonNode table = new ObjectMapper().readTree(CostTable.class.getResource("costs.json"));
+    String source = "the published report, " + table.at("/environments/0/version").asText();
+    return of(List.of(table), source);
   }
 
   /**
    * The table of reports that a user has measured. Where they have one of the two ways only, it is
    * taken for the other.
    *
-   * @throws IOException also for a file that is no JSON
    * @throws IllegalArgumentException for a file that is not such a report, with the reason
    */
-  static CostTable measured(List<Path> reports) throws IOException {
-    List<JsonNode> trees = new ArrayList<>();
-    for (Path report : reports) {
-      trees.add(new ObjectMapper().readTree(Files.readAllBytes(report)));
+  static CostTable measured(List<Path> reports) {
+    String names = reports.stream().map(Path::toString).collect(joining(","));
+    try {
+      List<JsonNode> trees = new ArrayList<>();
+      for (Path report : reports) {
+        trees.add(new ObjectMapper().readTree(report.toFile()));
+      }
+      return of(trees, names);
+    } catch (IOException | IllegalArgumentException e) {
+      String allowed = "a report of ./bench transfer, with cases of kind throughput";
+      throw Estimate.wrong("--costs", names, allowed, e);
     }
-    return new CostTable(trees, reports.stream().map(Path::toString).collect(joining(",")));
-  }
-
-  /** Where the figures are from. */
-  String source() {
-    return source;
   }
 
   /** Core-seconds of both ends that the plug-in saves for each 10⁹ bytes; may be negative. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.estimate;
 
-import static java.util.stream.Collectors.joining;
-
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,12 +12,9 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
-import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
 
 /**
  * Estimates what RDMA could save in applications that have already run, by their event logs.
@@ -28,10 +23,7 @@ import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
 public final class Estimate {
   private static final String DIRECTORY = "spark.eventLog.dir";
 
-  /** A name with a scheme, which one letter is not. */
-  private static final Pattern URI_TEXT = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]+:.*");
-
-  private static final Pattern RATE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,3})?)([gGmM])");
+  private static final String RATE = "[0-9]{1,6}([.][0-9]{1,3})?[gGmM]";
   private static final double BYTES_OF_MBIT = 125e3;
   private static final long PROGRESS_NS = 5_000_000_000L;
 
@@ -69,8 +61,8 @@ public final class Estimate {
    */
   public Report run(List<String> names, List<java.nio.file.Path> costFiles, String link)
       throws IOException {
-    CostTable costs = costFiles.isEmpty() ? CostTable.published() : measured(costFiles);
-    double linkBytesPerSecond = linkBytesPerSecond(link);
+    CostTable costs = costFiles.isEmpty() ? CostTable.published() : CostTable.measured(costFiles);
+    double linkBytesPerSecond = link == null ? Double.POSITIVE_INFINITY : bytesPerSecond(link);
     Map<String, EventLog> logs = new TreeMap<>();
     if (names.isEmpty()) {
       find(DIRECTORY, settings.getProperty(DIRECTORY, "file:///tmp/spark-events"), logs);
@@ -97,35 +89,21 @@ public final class Estimate {
       }
     }
     estimations.sort(
-        Comparator.comparing((Estimation one) -> one.verdict() == Verdict.NONE)
-            .thenComparing(one -> one.likely() == null ? 0 : -one.likely())
-            .thenComparing(one -> -one.seconds()));
+        Comparator.comparing(Estimation::likely, Comparator.nullsLast(Comparator.reverseOrder()))
+            .thenComparing(Estimation::seconds, Comparator.reverseOrder()));
     return new Report(1, costs.source(), link, estimations, notRead);
   }
 
-  private static CostTable measured(List<java.nio.file.Path> files) {
-    try {
-      return CostTable.measured(files);
-    } catch (IOException | IllegalArgumentException e) {
-      String allowed = "a report of ./bench transfer, with cases of kind throughput";
-      throw wrong("--costs", files.stream().map(String::valueOf).collect(joining(",")), allowed, e);
-    }
-  }
-
-  private static double linkBytesPerSecond(String link) {
-    if (link == null) {
-      return Double.POSITIVE_INFINITY;
-    }
-    Matcher rate = RATE.matcher(link);
-    double number = rate.matches() ? Double.parseDouble(rate.group(1)) : 0;
+  private static double bytesPerSecond(String link) {
+    double number = link.matches(RATE) ? Double.parseDouble(link.replaceAll("[gGmM]", "")) : 0;
     if (number == 0) {
       throw wrong("--link", link, "bits per second of a host's network, such as 25g", null);
     }
     return number * BYTES_OF_MBIT * (link.matches(".*[gG]") ? 1_000 : 1);
   }
 
-  private static IllegalArgumentException wrong(
-      String key, String value, String allowed, Exception cause) {
+  /** The error of an argument that is not allowed. */
+  static IllegalArgumentException wrong(String key, String value, String allowed, Exception cause) {
     String reason = cause == null ? "" : " reason=" + firstLine(cause);
     return new IllegalArgumentException(
         "Wrong value: key=" + key + " value=" + value + " allowed=" + allowed + reason, cause);
@@ -139,7 +117,7 @@ public final class Estimate {
     try {
       // As Spark does, a name without a scheme is one of this machine.
       File local = new File(name);
-      boolean uri = URI_TEXT.matcher(name).matches() && !local.exists();
+      boolean uri = !local.exists() && new Path(name).toUri().getScheme() != null;
       Path path = uri ? new Path(name) : new Path(local.getAbsoluteFile().toURI());
       List<EventLog> found = EventLog.find(path.getFileSystem(hadoop), path);
       if (found.isEmpty()) {
