@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.estimate;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.filter.FilteringParserDelegate;
-import com.fasterxml.jackson.core.filter.TokenFilter;
-import com.fasterxml.jackson.core.filter.TokenFilter.Inclusion;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.estimate.Estimation.Verdict;
 import org.sparkrdma.shuffle.estimate.Stage.Interval;
@@ -33,23 +30,10 @@ import org.sparkrdma.shuffle.estimate.Stage.Saving;
 final class Application {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** All other events are passed over without being parsed. */
-  private static final Pattern NEEDED =
-      Pattern.compile(
-          "SparkListener(LogStart|Application(Start|End)|EnvironmentUpdate|Executor(Added|Removed)"
-              + "|Job(Start|End)|StageCompleted|TaskEnd)");
-
-  /** Passes over large parts of events that nothing here needs. */
-  private static final TokenFilter FIELDS =
-      new TokenFilter() {
-        private final Set<String> large =
-            Set.of("Accumulables", "Stage Infos", "Properties", "Details", "RDD Info");
-
-        @Override
-        public TokenFilter includeProperty(String name) {
-          return large.contains(name) ? null : this;
-        }
-      };
+  /** What is needed of the start of a job; all stages that it comes from are passed over. */
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  private record JobStart(
+      @JsonProperty("Job ID") long id, @JsonProperty("Submission Time") long startMs) {}
 
   private final CostTable costs;
   private final double linkBytesPerSecond;
@@ -63,19 +47,13 @@ final class Application {
 
   private final Map<String, Integer> withoutMetrics = new TreeMap<>();
 
-  private String id = "";
-  private String name = "";
-  private String attempt = "";
+  /** The event with its name; missing until it is read. */
+  private JsonNode start = MissingNode.getInstance();
+
+  private JsonNode settings = MissingNode.getInstance();
   private String spark = "";
-  private String manager = "";
-  private boolean started;
   private boolean ended;
-  private boolean plugIn;
-
-  /** Whether it left all to Spark's own transfer, as in the baseline of a pilot. */
-  private boolean off;
-
-  private int taskCpus = 1;
+  private boolean eventOfPlugIn;
   private long events;
   private long unreadable;
   private long tasks;
@@ -102,83 +80,73 @@ final class Application {
     return events;
   }
 
-  /** Reads a file of the log to its last whole line. */
-  void read(EventLines lines) {
+  /** Reads a file of the log to its last whole line. Why it is not whole; "" if it may be. */
+  String read(EventLines lines) {
     for (String event = lines.next(); event != null; event = lines.next()) {
       events += event.isEmpty() ? 0 : 1;
-      plugIn |= event.startsWith("org.sparkrdma.");
-      if (NEEDED.matcher(event).matches()) {
-        try (JsonParser parser = JSON.createParser(lines);
-            JsonParser fields =
-                new FilteringParserDelegate(parser, FIELDS, Inclusion.INCLUDE_ALL_AND_PATH, true)) {
-          add(event, JSON.readTree(fields));
-        } catch (IOException e) {
-          unreadable++;
-        }
+      try {
+        add(event, lines);
+      } catch (IOException e) {
+        unreadable++;
       }
     }
+    return lines.failure();
   }
 
-  private void add(String event, JsonNode of) {
-    switch (event.replaceFirst("SparkListener", "")) {
-      case "LogStart" -> spark = of.path("Spark Version").asText();
-      case "ApplicationStart" -> {
-        started = true;
-        id = of.path("App ID").asText();
-        name = of.path("App Name").asText();
-        attempt = of.path("App Attempt ID").asText();
-      }
-      case "ApplicationEnd" -> ended = true;
-      case "EnvironmentUpdate" -> settings(of.path("Spark Properties"));
-      case "ExecutorAdded" -> {
+  /** Most events are passed over without being parsed. */
+  private void add(String event, EventLines line) throws IOException {
+    switch (event) {
+      case "SparkListenerLogStart" -> spark = JSON.readTree(line).path("Spark Version").asText();
+      case "SparkListenerApplicationStart" -> start = JSON.readTree(line);
+      case "SparkListenerApplicationEnd" -> ended = true;
+      case "SparkListenerEnvironmentUpdate" ->
+          settings = JSON.readTree(line).path("Spark Properties");
+      case "SparkListenerExecutorAdded" -> {
+        JsonNode of = JSON.readTree(line);
         int cores = of.path("Executor Info").path("Total Cores").asInt();
         coresOfExecutors.put(of.path("Executor ID").asText(), cores);
         openStages.values().forEach(this::count);
       }
-      case "ExecutorRemoved" -> coresOfExecutors.remove(of.path("Executor ID").asText());
-      case "JobStart" -> {
-        long startMs = of.path("Submission Time").asLong();
-        jobs.put(of.path("Job ID").asLong(), new Interval(startMs, Long.MAX_VALUE));
+      case "SparkListenerExecutorRemoved" ->
+          coresOfExecutors.remove(JSON.readTree(line).path("Executor ID").asText());
+      case "SparkListenerJobStart" -> {
+        JobStart job = JSON.readValue(line, JobStart.class);
+        jobs.put(job.id(), new Interval(job.startMs(), Long.MAX_VALUE));
       }
-      case "JobEnd" -> {
+      case "SparkListenerJobEnd" -> {
+        JsonNode of = JSON.readTree(line);
         long endMs = of.path("Completion Time").asLong();
         lastMs = Math.max(lastMs, endMs);
         jobs.computeIfPresent(
             of.path("Job ID").asLong(), (any, job) -> new Interval(job.startMs(), endMs));
       }
-      case "StageCompleted" -> {
-        String key = key(of.path("Stage Info"));
+      case "SparkListenerStageCompleted" -> {
+        String key = key(JSON.readTree(line).path("Stage Info"));
         endedStages.add(key);
         Stage stage = openStages.remove(key);
         if (stage != null) {
           savings.add(stage.saving());
         }
       }
-      default -> task(of, of.path("Task Info"), of.path("Task Metrics"));
+      case "SparkListenerTaskEnd" -> task(JSON.readTree(line));
+      default -> eventOfPlugIn |= event.startsWith("org.sparkrdma.");
     }
-  }
-
-  private void settings(JsonNode all) {
-    taskCpus = Math.max(1, all.path("spark.task.cpus").asInt());
-    manager = all.path("spark.shuffle.manager").asText();
-    off = all.path("spark.shuffle.rdma.mode").asText().equalsIgnoreCase("off");
-    plugIn |= (manager + all.path("spark.plugins").asText()).contains("org.sparkrdma.");
   }
 
   private static String key(JsonNode stage) {
     return stage.path("Stage ID").asInt() + "." + stage.path("Stage Attempt ID").asInt();
   }
 
-  private void task(JsonNode of, JsonNode info, JsonNode metrics) {
+  private void task(JsonNode of) {
+    JsonNode info = of.path("Task Info");
+    JsonNode metrics = of.path("Task Metrics");
     JsonNode read = metrics.path("Shuffle Read Metrics");
     JsonNode merged = read.path("Push Based Shuffle");
     long launchMs = info.path("Launch Time").asLong();
     long allBytes = read.path("Remote Bytes Read").asLong();
     // Merged blocks are among the remote ones; the plug-in leaves them to TCP.
     long ownBytes = Math.max(0, allBytes - merged.path("Merged Remote Bytes Read").asLong());
-    long ownBlocks =
-        read.path("Remote Blocks Fetched").asLong()
-            - merged.path("Merged Remote Blocks Fetched").asLong();
+    long mergedBlocks = merged.path("Merged Remote Blocks Fetched").asLong();
     Stage.Task task =
         new Stage.Task(
             launchMs,
@@ -189,7 +157,7 @@ final class Application {
             allBytes > 0 ? read.path("Fetch Wait Time").asLong() : 0,
             allBytes,
             ownBytes,
-            Math.max(0, ownBlocks));
+            Math.max(0, read.path("Remote Blocks Fetched").asLong() - mergedBlocks));
     tasks++;
     lastMs = Math.max(lastMs, launchMs + task.durationMs());
     runMs += metrics.path("Executor Run Time").asLong();
@@ -200,19 +168,21 @@ final class Application {
     mergedBytes += allBytes - ownBytes;
     registered += task.savedCpuSeconds(costs, false);
     copies += task.savedCpuSeconds(costs, true);
+    String stage = key(of);
     if (metrics.isMissingNode()) {
-      withoutMetrics.merge("stage " + key(of), 1, Integer::sum);
+      withoutMetrics.merge("stage " + stage, 1, Integer::sum);
     }
     // Of a stage that has ended, tasks may still end that nobody waits for.
-    if (launchMs > 0 && !endedStages.contains(key(of))) {
+    if (launchMs > 0 && !endedStages.contains(stage)) {
       openStages
-          .computeIfAbsent(key(of), absent -> count(new Stage(costs, linkBytesPerSecond)))
+          .computeIfAbsent(stage, absent -> count(new Stage(costs, linkBytesPerSecond)))
           .add(task);
     }
   }
 
   /** Tells a stage what executors have. */
   private Stage count(Stage stage) {
+    int taskCpus = Math.max(1, settings.path("spark.task.cpus").asInt());
     int slots = coresOfExecutors.values().stream().mapToInt(cores -> cores / taskCpus).sum();
     int cores = coresOfExecutors.values().stream().mapToInt(Integer::intValue).sum();
     stage.executors(slots, cores);
@@ -255,18 +225,14 @@ final class Application {
     double fetchWaitShare = (double) waitMs / Math.max(1, runMs);
     String noVerdict = noVerdict(incomplete);
     Verdict verdict = noVerdict.isEmpty() ? Verdict.of(likely, high) : Verdict.NONE;
-    String figures =
-        String.format(
-            Locale.ROOT,
-            ": tasks wait %s of their time; of the time of jobs, %s is likely saved, and at most %s",
-            Report.percent(fetchWaitShare),
-            Report.percent(likely),
-            Report.percent(high));
+    String waiting = ": tasks wait " + Report.percent(fetchWaitShare) + " of their time";
+    String saved = Report.percent(likely) + " is likely saved, and at most " + Report.percent(high);
+    String figures = waiting + "; of the time of jobs, " + saved;
     String reason = blocks == 0 ? ": no block came from another executor" : figures;
     return new Estimation(
-        id.isEmpty() ? log.name() : id,
-        attempt,
-        name,
+        start.path("App ID").asText(log.name()),
+        start.path("App Attempt ID").asText(),
+        start.path("App Name").asText(),
         log.path(),
         spark,
         verdict,
@@ -292,7 +258,11 @@ final class Application {
   }
 
   private String noVerdict(String incomplete) {
-    if (plugIn && !off) {
+    String manager = settings.path("spark.shuffle.manager").asText();
+    String classes = manager + settings.path("spark.plugins").asText();
+    // Off, it leaves all to Spark's own transfer, as in the baseline of a pilot.
+    boolean off = settings.path("spark.shuffle.rdma.mode").asText().equalsIgnoreCase("off");
+    if ((eventOfPlugIn || classes.contains("org.sparkrdma.")) && !off) {
       return "not estimated, because it ran with this plug-in";
     }
     // Other managers have a transfer of their own.
@@ -300,7 +270,7 @@ final class Application {
         && !manager.matches("|(tungsten-)?sort|.*(Sort|Comet|Columnar|Rapids)ShuffleManager")) {
       return "no verdict: blocks were fetched by " + manager + " and not by Spark's own transfer";
     }
-    if (!incomplete.isEmpty() || !started) {
+    if (!incomplete.isEmpty() || start.isMissingNode()) {
       String missing = incomplete.isEmpty() ? "because its start is missing" : incomplete;
       return "no verdict: the log is incomplete, " + missing;
     }

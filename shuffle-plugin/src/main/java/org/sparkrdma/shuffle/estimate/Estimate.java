@@ -134,9 +134,7 @@ public final class Estimate {
   private String read(EventLog log, FileStatus file, Application application) {
     try (InputStream raw = log.system().open(file.getPath());
         InputStream events = EventLog.decompressed(file, raw)) {
-      EventLines lines = new EventLines(events, bytes -> progress(log.path(), bytes));
-      application.read(lines);
-      return lines.failure();
+      return application.read(new EventLines(events, bytes -> progress(log.path(), bytes)));
     } catch (IOException | RuntimeException e) {
       // Of one log among many: it may have just been deleted, or belongs to somebody else.
       return firstLine(e);
