@@ -4,9 +4,7 @@ package org.sparkrdma.shuffle.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.Callable;
 import org.sparkrdma.shuffle.estimate.Estimate;
 import org.sparkrdma.shuffle.estimate.Report;
@@ -37,11 +35,10 @@ final class EstimateCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "LOG",
-      arity = "0..*",
       description =
           "Event logs, directories of rolling logs (eventlog_v2_...), or directories of logs, on any"
               + " file system of Spark; spark.eventLog.dir without any.")
-  private List<String> logs = new ArrayList<>();
+  private List<String> logs = List.of();
 
   @Option(names = "--json", description = "Print JSON instead of text.")
   private boolean json;
@@ -52,7 +49,7 @@ final class EstimateCommand implements Callable<Integer> {
       description =
           "A report of ./bench transfer on your own hosts, in place of the published one; repeat it"
               + " for one with --copy.")
-  private List<Path> costs = new ArrayList<>();
+  private List<Path> costs = List.of();
 
   @Option(
       names = "--link",
@@ -64,18 +61,15 @@ final class EstimateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
     PrintWriter errors = spec.commandLine().getErr();
-    Properties settings = System.getProperties();
-    if (!isInSparkSubmit(settings)) {
+    if (!isInSparkSubmit()) {
       errors.println("Run this command with Spark's classes, in client mode: " + SUBMIT);
       return Commands.WRONG_USAGE;
     }
     try {
-      Report report =
-          new Estimate(settings, errors::println, System::nanoTime).run(logs, costs, link);
-      out.println(json ? Json.of(report) : report.text());
-      out.flush();
+      Estimate estimate = new Estimate(System.getProperties(), errors::println, System::nanoTime);
+      Report report = estimate.run(logs, costs, link);
+      spec.commandLine().getOut().println(json ? Json.of(report) : report.text());
       return report.applications().isEmpty() ? Commands.WRONG_USAGE : Commands.USABLE;
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
@@ -83,13 +77,9 @@ final class EstimateCommand implements Callable<Integer> {
   }
 
   /** Whether Spark's classes are here, and this is not the driver of cluster mode. */
-  private static boolean isInSparkSubmit(Properties settings) {
-    try {
-      Class.forName("org.apache.spark.SparkConf", false, EstimateCommand.class.getClassLoader());
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
-    return !settings.getProperty("spark.submit.deployMode", "").equals("cluster")
-        && !Boolean.parseBoolean(settings.getProperty("spark.kubernetes.submitInDriver"));
+  private static boolean isInSparkSubmit() {
+    return EstimateCommand.class.getResource("/org/apache/spark/SparkConf.class") != null
+        && !System.getProperty("spark.submit.deployMode", "").equals("cluster")
+        && !Boolean.getBoolean("spark.kubernetes.submitInDriver");
   }
 }
