@@ -3,8 +3,12 @@ package org.sparkrdma.shuffle.settings;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.GeneratedPage;
 
@@ -12,10 +16,29 @@ class ConfigurationPageTest {
   private static final String CONTROLS = "Controls ";
   private static final Pattern TIME = Pattern.compile("a time from (\\S+ to \\S+)");
   private static final Path PAGE = Path.of("..", "docs", "configuration.md");
+  private static final Path MIGRATION = Path.of("..", "docs", "migration.md");
 
   @Test
   void shouldMatchThePageGeneratedFromTheSettings() throws IOException {
     GeneratedPage.shouldBe(PAGE, page());
+  }
+
+  @Test
+  void shouldHaveARowForEachReplacementOfFormerKeys() throws IOException {
+    Map<String, String> keys = new TreeMap<>(Comparator.reverseOrder());
+    FormerSettings.all()
+        .forEach(
+            (key, replacement) -> keys.merge(replacement, "`" + key + "`", (a, b) -> a + ", " + b));
+    keys.replaceAll((here, names) -> here.startsWith("not needed") ? "all others" : names);
+    String rows =
+        keys.entrySet().stream()
+            .map(entry -> "| %s | %s |\n".formatted(entry.getValue(), entry.getKey()))
+            .collect(Collectors.joining());
+    GeneratedPage.partShouldBe(
+        MIGRATION,
+        "Former keys",
+        "ConfigurationPageTest",
+        "\n| Keys of SparkRDMA | Here |\n|---|---|\n" + rows + "\n");
   }
 
   private static String page() {
