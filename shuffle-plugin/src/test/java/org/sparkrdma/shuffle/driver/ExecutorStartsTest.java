@@ -12,6 +12,8 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.cluster.ExecutorInfo;
 import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.CapturedLog;
 import scala.collection.immutable.Map$;
 
@@ -40,36 +42,21 @@ class ExecutorStartsTest {
   }
 
   /** Spark 4.2 registers the block manager first. */
-  @Test
-  void shouldWarnOfExecutorsThatCannotBeCreatedAfterTheyRegistered() {
+  @ParameterizedTest
+  @CsvSource({
+    "3, org.sparkrdma.shuffle.RdmaPlugin, they cannot load the plug-in: check that",
+    "2, Cannot reserve direct buffer memory, see the end of an executor's log"
+  })
+  void shouldWarnOfExecutorsThatCannotBeCreatedAfterTheyRegistered(
+      int count, String reason, String advice) {
     try (CapturedLog log = new CapturedLog(ExecutorStarts.class.getName())) {
-      for (String id : List.of("1", "2", "3")) {
-        start(id, true);
+      for (int i = 0; i < count; i++) {
+        start("" + i, true);
         starts.onExecutorRemoved(
             new SparkListenerExecutorRemoved(
-                0, id, "Unable to create executor due to org.sparkrdma.shuffle.RdmaPlugin"));
+                0, "" + i, "Unable to create executor due to " + reason));
       }
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("RdmaPlugin: they cannot load the plug-in: check that");
-    }
-  }
-
-  @Test
-  void shouldNotBlameThePluginForAnotherReasonOfSpark() {
-    try (CapturedLog log = new CapturedLog(ExecutorStarts.class.getName())) {
-      for (String id : List.of("1", "2")) {
-        start(id, true);
-        starts.onExecutorRemoved(
-            new SparkListenerExecutorRemoved(
-                0, id, "Unable to create executor due to Cannot reserve direct buffer memory"));
-      }
-      assertThat(log.warnings())
-          .singleElement()
-          .asString()
-          .contains("buffer memory: see the end of an executor's log")
-          .doesNotContain("they cannot load");
+      assertThat(log.warnings()).singleElement().asString().contains(reason + ": " + advice);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,16 @@ class PinnedLimitTest {
     return SparkMemory.of(key -> conf.get(key, null));
   }
 
+  /** Settings in pairs like {@code executor.memory=7g}, without their first word. */
+  private static SparkMemory settings(String pairs) {
+    return spark(
+        Stream.of(pairs.split("[ =]+", -1))
+            .map(
+                word ->
+                    word.matches("(executor|memory)\\..*|master|plugins") ? "spark." + word : word)
+            .toArray(String[]::new));
+  }
+
   private static MachineMemory host(long gib, long heapGib) {
     return new MachineMemory(gib * GIB, false, OptionalLong.empty(), heapGib * GIB, 4_096, 16);
   }
@@ -31,8 +42,6 @@ class PinnedLimitTest {
   private static MachineMemory container(long gib, long heapGib, OptionalLong lockable) {
     return new MachineMemory(gib * GIB, true, lockable, heapGib * GIB, 4_096, 128);
   }
-
-  private static final MachineMemory BARE = host(64, 1);
 
   @Test
   void shouldUseTheLowestLimitAndReportItsDerivation() {
@@ -53,122 +62,70 @@ class PinnedLimitTest {
     assertThat(small.bytes()).as("/dev/shm of a container").isEqualTo(32 * MIB);
   }
 
-  /** Executors with a heap of 7 GiB. */
+  /**
+   * A container of 64 GiB with a heap of 7 GiB is divided among the executors that may run in it.
+   */
   @ParameterizedTest
   @CsvSource({
-    "spark://h:7077, '', 0, 512",
-    "spark://h:7077, 16, 0, 512",
-    "'local-cluster[8,1,7168]', '', 0, 512",
-    "spark://h:7077, 128, 0, 8192",
+    "master=spark://h:7077 executor.cores=1, 0, 512",
+    "master=spark://h:7077 executor.cores=16, 0, 512",
+    "'master=local-cluster[8,1,7168] executor.cores=1', 0, 512",
+    "master=spark://h:7077 executor.cores=128, 0, 8192",
   })
   void shouldDivideTheContainerAmongAllExecutorsThatMayRunInIt(
-      String master, String cores, long offHeapMib, long expectedMib) {
-    SparkMemory spark =
-        spark(
-            "spark.master",
-            master,
-            "spark.executor.memory",
-            "7g",
-            "spark.memory.offHeap.enabled",
-            "true",
-            "spark.memory.offHeap.size",
-            offHeapMib + "m",
-            "spark.executor.cores",
-            cores.isEmpty() ? "1" : cores);
+      String pairs, long offHeapMib, long expectedMib) {
+    String memory = " executor.memory=7g memory.offHeap.enabled=true memory.offHeap.size=";
     MachineMemory container = container(64, 7, OptionalLong.empty());
+    SparkMemory spark = settings(pairs + memory + offHeapMib + "m");
     assertThat(PinnedLimit.of(AUTO, container, spark, HARDWARE).bytes())
         .isEqualTo(expectedMib * MIB);
   }
 
   @ParameterizedTest
   @CsvSource({
-    "16, 4g, 8192",
-    "8, 4g, 8192",
-    "4, 4g, 4096",
-    "2, 4g, 2048",
-    "2, 30g, 8192",
-    "1, 1g, 1024"
+    // A host of 64 GiB is shared by the executors that may run on it.
+    "1, executor.cores=16 executor.memory=4g, 8192",
+    "1, executor.cores=8 executor.memory=4g, 8192",
+    "1, executor.cores=4 executor.memory=4g, 4096",
+    "1, executor.cores=2 executor.memory=4g, 2048",
+    "1, executor.cores=2 executor.memory=30g, 8192",
+    "1, executor.cores=1 executor.memory=1g, 1024",
+    // Beside their heaps.
+    "1, executor.cores=16 executor.memory=1g, 8192",
+    "50, executor.cores=16 executor.memory=50g, 7168",
+    "63, executor.cores=16 executor.memory=63g, 512",
+    "80, executor.cores=16 executor.memory=80g, 1",
+    // Within the overhead memory of the cluster manager.
+    "1, master=yarn executor.memory=1g, 64",
+    "1, master=yarn executor.memory=20g, 896",
+    "1, master=k8s://https://h executor.memoryOverhead=2g, 896",
+    "1, master=yarn executor.memoryOverhead=300, 22",
+    "1, master=yarn executor.memoryOverhead=200, 1",
+    "1, master=k8s://https://h executor.memoryOverheadFactor=0.5, 128",
+    "1, master=spark://h:7077 executor.memoryOverhead=300, 1024",
+    // Of a ResourceProfile, which Spark sets in the executor's configuration.
+    "1, master=yarn executor.memory=16g APPLICATION=1g, 64",
+    "1, master=yarn executor.memory=2g APPLICATION=20g, 896",
+    "1, master=yarn executor.memory=16g APPLICATION=1g executor.memoryOverhead=2g, 896",
+    // The overhead is meant for the native memory of other plug-ins.
+    "1, master=yarn executor.memoryOverhead=2g plugins=org.apache.spark.CometPlugin, 224",
+    "1, 'master=yarn executor.memoryOverhead=2g plugins=x.Y,org.apache.gluten.GlutenPlugin', 224",
+    "1, master=yarn executor.memoryOverhead=2g plugins=io.glutenproject.GlutenPlugin, 224",
+    "1, master=yarn executor.memoryOverhead=2g plugins=com.nvidia.spark.SQLPlugin, 224",
+    "1, master=yarn executor.memoryOverhead=2g plugins=org.sparkrdma.shuffle.RdmaPlugin, 896",
   })
-  void shouldShareTheHostAmongThePossibleExecutors(String cores, String memory, long expectedMib) {
-    SparkMemory spark = spark("spark.executor.cores", cores, "spark.executor.memory", memory);
-    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "yarn, spark.executor.memory, 1g, 64",
-    "yarn, spark.executor.memory, 20g, 896",
-    "k8s://https://h, spark.executor.memoryOverhead, 2g, 896",
-    "yarn, spark.executor.memoryOverhead, 300, 22",
-    "yarn, spark.executor.memoryOverhead, 200, 1",
-    "k8s://https://h, spark.executor.memoryOverheadFactor, 0.5, 128",
-    "spark://h:7077, spark.executor.memoryOverhead, 300, 1024",
-  })
-  void shouldStayWithinTheOverheadMemoryOfTheClusterManager(
-      String master, String key, String value, long expectedMib) {
-    SparkMemory spark = spark("spark.master", master, key, value);
-    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
-  }
-
-  /** Of a ResourceProfile with memory, which Spark sets in the executor's configuration. */
-  @ParameterizedTest
-  @CsvSource({"1g, 16g, '', 64", "20g, 2g, '', 896", "1g, 16g, 2g, 896"})
-  void shouldDeriveTheOverheadFromTheMemoryByWhichTheContainerWasSized(
-      String ofApplication, String ofProfile, String overhead, long expectedMib) {
-    SparkConf conf = new SparkConf(false);
-    conf.set("spark.master", "yarn").set("spark.executor.memory", ofProfile);
-    conf.set(SparkMemory.APPLICATION_MEMORY, ofApplication);
-    if (!overhead.isEmpty()) {
-      conf.set("spark.executor.memoryOverhead", overhead);
-    }
-    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null));
-    assertThat(PinnedLimit.of(AUTO, BARE, spark, HARDWARE).bytes()).isEqualTo(expectedMib * MIB);
-  }
-
-  /** The overhead is meant for the engine's own native memory. */
-  @ParameterizedTest
-  @CsvSource({
-    "org.apache.spark.CometPlugin, 224",
-    "'x.Y , org.apache.gluten.GlutenPlugin', 224",
-    "io.glutenproject.GlutenPlugin, 224",
-    "com.nvidia.spark.SQLPlugin, 224",
-    "org.sparkrdma.shuffle.RdmaPlugin, 896",
-  })
-  void shouldTakeASmallerShareBesidePlugInsWithNativeMemory(String plugins, long expectedMib) {
-    SparkMemory spark =
-        spark(
-            "spark.master",
-            "yarn",
-            "spark.plugins",
-            plugins,
-            "spark.executor.memoryOverhead",
-            "2g");
-    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark, HARDWARE);
+  void shouldLimitTheBytesOfAHost(long heapGib, String pairs, long expectedMib) {
+    SparkMemory spark = settings(pairs.replace("APPLICATION", SparkMemory.APPLICATION_MEMORY));
+    PinnedLimit limit = PinnedLimit.of(AUTO, host(64, heapGib), spark, HARDWARE);
     assertThat(limit.bytes()).isEqualTo(expectedMib * MIB);
     assertThat(limit.derivation().contains("because of spark.plugins"))
         .isEqualTo(expectedMib == 224);
   }
 
-  @ParameterizedTest
-  @CsvSource({"1, 8192", "50, 7168", "63, 512", "80, 1"})
-  void shouldStayWithinTheHostsMemoryBesideTheHeap(long heapGib, long expectedMib) {
-    SparkMemory standalone =
-        spark("spark.executor.memory", heapGib + "g", "spark.executor.cores", "16");
-    assertThat(PinnedLimit.of(AUTO, host(64, heapGib), standalone, HARDWARE).bytes())
-        .isEqualTo(expectedMib * MIB);
-  }
-
   @Test
   void shouldReserveOffHeapAndPythonMemory() {
-    SparkMemory spark =
-        spark(
-            "spark.memory.offHeap.enabled",
-            "true ",
-            "spark.memory.offHeap.size",
-            "1g",
-            "spark.executor.pyspark.memory",
-            "1g");
+    String memory = "memory.offHeap.size=1g executor.pyspark.memory=1g memory.offHeap.enabled=true";
     MachineMemory container = container(4, 2, OptionalLong.empty());
-    assertThat(PinnedLimit.of(AUTO, container, spark, HARDWARE).bytes()).isEqualTo(MIB);
+    assertThat(PinnedLimit.of(AUTO, container, settings(memory), HARDWARE).bytes()).isEqualTo(MIB);
   }
 }

@@ -9,46 +9,33 @@ import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ShuffleStreamsTest {
   private final SparkConf conf = new SparkConf(false);
   private final Serializer kryo = new KryoSerializer(conf);
 
+  /** Flags are read as Spark does: it ignores spaces and case. */
   @ParameterizedTest
-  @ValueSource(strings = {"lz4", "lzf", "snappy", "zstd"})
-  void shouldAllowBatchesWithEveryCodecThatCanBeJoined(String codec) {
-    conf.set("spark.io.compression.codec", codec);
-    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isTrue();
-  }
-
-  @Test
-  void shouldAllowBatchesWithoutCompression() {
-    assertThat(ShuffleStreams.mayBatch(conf.set("spark.shuffle.compress", "false"), kryo)).isTrue();
-  }
-
-  @Test
-  void shouldReadFlagsAsSparkDoes() {
-    conf.set("spark.shuffle.compress", "true ").set("spark.io.encryption.enabled", " False");
-    assertThat(
-            ShuffleStreams.mayBatch(conf.set("spark.shuffle.useOldFetchProtocol", "false "), kryo))
-        .isTrue();
+  @CsvSource({
+    "io.compression.codec, lz4, true",
+    "io.compression.codec, lzf, true",
+    "io.compression.codec, snappy, true",
+    "io.compression.codec, zstd, true",
+    "shuffle.compress, false, true",
+    "shuffle.compress, 'true ', true",
+    "io.encryption.enabled, ' False', true",
+    "io.encryption.enabled, true, false",
+    "shuffle.useOldFetchProtocol, 'false ', true",
+    "shuffle.useOldFetchProtocol, true, false"
+  })
+  void shouldAllowBatchesWhereSparkReadsThem(String key, String value, boolean allowed) {
+    conf.set("spark." + key, value);
+    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isEqualTo(allowed);
   }
 
   @Test
   void shouldForbidBatchesOfASerializerWithState() {
     assertThat(ShuffleStreams.mayBatch(conf, new JavaSerializer(conf))).isFalse();
-  }
-
-  @Test
-  void shouldForbidBatchesOfEncryptedBlocks() {
-    conf.set("spark.io.encryption.enabled", "true");
-    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isFalse();
-  }
-
-  @Test
-  void shouldForbidBatchesInTheOldProtocol() {
-    conf.set("spark.shuffle.useOldFetchProtocol", "true");
-    assertThat(ShuffleStreams.mayBatch(conf, kryo)).isFalse();
   }
 }

@@ -12,6 +12,7 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
+import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
@@ -52,7 +53,9 @@ class MessagesPropertyTest {
             offsets,
             offsets,
             Arbitraries.integers().between(0, 5))
-        .as(Extent::new);
+        .as(
+            (block, address, key, length, offset, after, sums) ->
+                new Extent(block, address, key, length, offset, after, Math.min(sums, length)));
   }
 
   @Property(seed = "1")
@@ -60,7 +63,7 @@ class MessagesPropertyTest {
       @ForAll long requestId,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int owner,
       @ForAll @Size(max = 20) List<Long> leases,
-      @ForAll("blockLists") List<Block> blocks) {
+      @ForAll @Size(min = 1, max = 20) List<@From("blocks") Block> blocks) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
     Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId, 30_000, owner);
     leases.forEach(encoder::lease);
@@ -94,43 +97,28 @@ class MessagesPropertyTest {
         });
   }
 
-  @Provide
-  Arbitrary<List<Block>> blockLists() {
-    return blocks().list().ofMinSize(1).ofMaxSize(20);
-  }
-
-  @Provide
-  Arbitrary<List<Extent>> extentLists() {
-    return extents().list().ofMaxSize(20);
-  }
-
   @Property(seed = "2")
   void shouldReadALocatedAsItWasWritten(
       @ForAll long requestId,
       @ForAll long leaseId,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int leaseMs,
       @ForAll @IntRange(max = 3) int kind,
-      @ForAll("extentLists") List<Extent> extents) {
+      @ForAll @Size(max = 20) List<@From("extents") Extent> extents) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
     Located.Encoder encoder = new Located.Encoder().begin(out, requestId, kind);
-    List<Extent> written = new ArrayList<>();
     for (Extent extent : extents) {
-      int sums = Math.min(extent.sums, extent.length);
       long blockBytes = extent.offset + extent.length + extent.after;
       encoder.located(
-          extent.block, extent.address, extent.key, extent.length, extent.offset, blockBytes, sums);
-      for (int i = 1; i <= sums; i++) {
+          extent.block,
+          extent.address,
+          extent.key,
+          extent.length,
+          extent.offset,
+          blockBytes,
+          extent.sums);
+      for (int i = 1; i <= extent.sums; i++) {
         encoder.sum(extent.offset + i, extent.address ^ i);
       }
-      written.add(
-          new Extent(
-              extent.block,
-              extent.address,
-              extent.key,
-              extent.length,
-              extent.offset,
-              extent.after,
-              sums));
     }
     ByteBuffer message = out.slice(0, encoder.finish(leaseId, leaseMs));
 
@@ -146,7 +134,7 @@ class MessagesPropertyTest {
           while (read.nextExtent()) {
             readExtents.add(extentOf(read));
           }
-          assertThat(readExtents).isEqualTo(written);
+          assertThat(readExtents).isEqualTo(extents);
         });
   }
 

@@ -9,37 +9,36 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The order of Spark's {@code Utils.findLocalInetAddress}; the JDK lists the last interface first.
  */
 class SparkHostTest {
-  @Test
-  void shouldTakeTheInterfaceWithTheLowestIndexAsSparkDoes() throws Exception {
-    assertThat(found("10.2.0.5", "10.1.0.5", "127.0.0.1")).isEqualTo("10.1.0.5");
-    assertThat(found("fd00::2 10.2.0.5", "", "127.0.0.1 ::1")).isEqualTo("10.2.0.5");
-  }
-
-  @Test
-  void shouldPreferIpv4OnTheSameInterfaceOnly() throws Exception {
-    assertThat(found("10.2.0.5", "fe80::1 fd00::1 10.1.0.5", "127.0.0.1")).isEqualTo("10.1.0.5");
-    assertThat(found("10.2.0.5", "fd00::1", "127.0.0.1")).isEqualTo("fd00:0:0:0:0:0:0:1");
-  }
-
-  @Test
-  void shouldLeaveOutInterfacesThatHaveOnlyLinkLocalAddresses() throws Exception {
-    assertThat(found("10.2.0.5", "fe80::1 169.254.0.9", "127.0.0.1")).isEqualTo("10.2.0.5");
-    assertThat(SparkHost.ofInterfaces(addresses("fe80::1", "127.0.0.1 ::1"))).isEmpty();
+  /** IPv4 is preferred on the same interface only; link-local addresses alone do not count. */
+  @ParameterizedTest
+  @CsvSource({
+    "10.2.0.5/10.1.0.5/127.0.0.1, 10.1.0.5",
+    "fd00::2 10.2.0.5//127.0.0.1 ::1, 10.2.0.5",
+    "10.2.0.5/fe80::1 fd00::1 10.1.0.5/127.0.0.1, 10.1.0.5",
+    "10.2.0.5/fd00::1/127.0.0.1, fd00:0:0:0:0:0:0:1",
+    "10.2.0.5/fe80::1 169.254.0.9/127.0.0.1, 10.2.0.5",
+    "fe80::1/127.0.0.1 ::1, none"
+  })
+  void shouldTakeTheInterfaceWithTheLowestIndexAsSparkDoes(String interfaces, String expected)
+      throws Exception {
+    assertThat(
+            SparkHost.ofInterfaces(addresses(interfaces.split("/", -1)))
+                .map(InetAddress::getHostAddress)
+                .orElse("none"))
+        .isEqualTo(expected);
   }
 
   @Test
   void shouldTakeTheAddressThatSparkIsGiven() throws Exception {
     assertThat(SparkHost.find(Map.of("SPARK_LOCAL_IP", "10.1.2.3")).getHostAddress())
         .isEqualTo("10.1.2.3");
-  }
-
-  private static String found(String... interfaces) throws UnknownHostException {
-    return SparkHost.ofInterfaces(addresses(interfaces)).orElseThrow().getHostAddress();
   }
 
   private static List<List<InetAddress>> addresses(String... interfaces)
