@@ -33,11 +33,14 @@ abstract class DeviceChoiceFixture {
   int spread;
 
   DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
+    return all(List.of(present)).get(0);
+  }
+
+  List<DeviceChoice> all(List<DeviceInfo> present) throws VerbsException, UnknownHostException {
     return DeviceChoice.all(
-            List.of(present),
-            new DeviceSelector(devices, gid, address, at(sparkHost), routed, trusted, spread),
-            own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64))
-        .get(0);
+        present,
+        new DeviceSelector(devices, gid, address, at(sparkHost), routed, trusted, spread),
+        own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64));
   }
 
   static InetAddress address(DeviceChoice choice) {

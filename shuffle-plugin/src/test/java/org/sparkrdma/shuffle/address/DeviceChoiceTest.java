@@ -4,19 +4,28 @@ package org.sparkrdma.shuffle.address;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.TransportType;
 
 /**
- * The device and port that an executor uses, the addresses of the port, and GIDs that select it.
+ * The device and port that an executor uses, the addresses of the port, and GIDs that select it;
+ * and trials of the devices.
  */
 class DeviceChoiceTest extends DeviceChoiceFixture {
+  private final List<String> tried = new ArrayList<>();
+  private final Set<String> sick = new HashSet<>();
+
   @Test
   void shouldTakeTheAddressThatSparkListensOn() throws Exception {
     DeviceChoice choice =
@@ -57,16 +66,32 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
     assertThat(choose(both).device().name()).isEqualTo("cxgb4_0");
   }
 
-  @Test
-  void shouldPreferTheFamilyThatSparkUses() throws Exception {
-    DeviceChoice choice = choose(device("mlx5_0", active(1, "fd00::5", "10.1.0.5")));
-
-    assertThat(address(choice)).isEqualTo(at("10.1.0.5"));
-  }
-
-  @Test
-  void shouldTakeAnotherFamilyRatherThanNone() throws Exception {
-    assertThat(address(choose(device("mlx5_0", active(1, "fd00::5"))))).isEqualTo(at("fd00::5"));
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "-",
+      textBlock =
+          """
+          # one port of each device; network and GID asked for
+          fd00::5 10.1.0.5,      -,           -, mlx5_0, 10.1.0.5
+          fd00::5,               -,           -, mlx5_0, fd00::5
+          10.0.0.5 + 10.1.0.5,   10.1.0.0/16, -, mlx5_1, 10.1.0.5
+          fe80::5 fd00::5,       ::/0,        -, mlx5_0, fd00::5
+          10.0.0.5 10.1.0.5,     -,           1, mlx5_0, 10.1.0.5
+          """)
+  void shouldTakeTheAddressThatIsAskedForOrThatFits(
+      String ports, String network, Integer index, String name, String expected) throws Exception {
+    address = Optional.ofNullable(network);
+    gid = index == null ? OptionalInt.empty() : OptionalInt.of(index);
+    List<DeviceInfo> present = new ArrayList<>();
+    for (String port : ports.split(" \\+ ", -1)) {
+      present.add(device("mlx5_" + present.size(), active(1, port.split(" ", -1))));
+    }
+    DeviceChoice choice = all(present).get(0);
+    assertThat(choice.device().name()).isEqualTo(name);
+    assertThat(address(choice)).isEqualTo(at(expected));
+    assertThat(choice.addresses())
+        .extracting(NetworkAddress::address)
+        .noneMatch(InetAddress::isLinkLocalAddress);
   }
 
   @Test
@@ -77,31 +102,44 @@ class DeviceChoiceTest extends DeviceChoiceFixture {
         .hasMessageContaining("127.0.0.1");
   }
 
-  @Test
-  void shouldTakeAnAddressInTheNetworkAskedFor() throws Exception {
-    address = Optional.of("10.1.0.0/16");
+  // Trials.
 
-    assertThat(
-            choose(device("mlx5_0", active(1, SPARK)), device("mlx5_1", active(1, "10.1.0.5")))
-                .device()
-                .name())
-        .isEqualTo("mlx5_1");
+  @Test
+  void shouldNotMoveToASubnetWherePeersDoNotReachThisExecutor() {
+    sick.add("a");
+
+    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.1.0.6"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessage("a is sick");
+
+    assertThat(tried).containsExactly("a");
   }
 
   @Test
-  void shouldNotUseLinkLocalAddressesBesideOthersOfThePort() throws Exception {
-    address = Optional.of("::/0");
+  void shouldTryOnlyDevicesThatTheSettingsAllow() {
+    sick.add("a");
+    devices = List.of("a");
 
-    assertThat(choose(device("mlx5_0", active(1, "fe80::5", "fd00::5"))).addresses())
-        .extracting(NetworkAddress::address)
-        .containsExactly(at("fd00::5"));
+    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.0.0.6")).hasMessage("a is sick");
   }
 
-  @Test
-  void shouldTakeTheAddressOfTheGidAskedFor() throws Exception {
-    gid = OptionalInt.of(1);
-
-    assertThat(address(choose(device("mlx5_0", active(1, SPARK, "10.1.0.5")))))
-        .isEqualTo(at("10.1.0.5"));
+  private String run(String... named) throws Exception {
+    trusted = true;
+    sparkHost = named[0].substring(2);
+    List<DeviceInfo> present = new ArrayList<>();
+    for (String device : named) {
+      present.add(device(device.substring(0, 1), active(1, device.substring(2))));
+    }
+    return DeviceTrials.run(
+        all(present),
+        choice -> {
+          String name = choice.device().name();
+          tried.add(name);
+          if (sick.contains(name)) {
+            throw new VerbsException("open", name + " is sick");
+          }
+          return name;
+        },
+        (failed, reason, next) -> {});
   }
 }
