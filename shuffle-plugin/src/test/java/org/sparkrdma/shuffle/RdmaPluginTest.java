@@ -20,17 +20,12 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.apache.spark.network.shuffle.MergedBlockMeta;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.sql.connect.SparkConnectPlugin;
-import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManager;
-import org.apache.spark.storage.ShuffleMergedBlockId;
 import org.apache.spark.util.RpcUtils;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,9 +39,7 @@ import org.sparkrdma.shuffle.driver.ExecutorStarts;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
-import scala.Option;
 import scala.Tuple2;
-import scala.collection.immutable.Seq;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
@@ -197,12 +190,16 @@ class RdmaPluginTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {OtherShuffleManager.class, WrappingManager.class})
-  void shouldReplaceTheClientFromTheFirstTaskToTheEnd(Class<? extends ShuffleManager> manager) {
-    try (JavaSparkContext spark = new JavaSparkContext(other(manager))) {
+  @ValueSource(booleans = {false, true})
+  void shouldReplaceTheClientFromTheFirstTaskToTheEnd(boolean wraps) {
+    try (JavaSparkContext spark = new JavaSparkContext(other(OtherShuffleManager.class))) {
       BlockManager blocks = SparkEnv.get().blockManager();
       BlockStoreClient client = blocks.blockStoreClient();
-      executor = new RdmaPlugin.OnExecutor();
+      executor =
+          wraps
+              ? beside(
+                  proxy(Wrapping.class, SparkEnv.get().shuffleManager().shuffleBlockResolver()))
+              : new RdmaPlugin.OnExecutor();
       runTasks(spark);
       BlockStoreClient replaced = blocks.blockStoreClient();
       assertThat(replaced).isInstanceOf(RdmaBlockClient.class);
@@ -224,13 +221,14 @@ class RdmaPluginTest {
   @Test
   void shouldWarnOnceAndKeepSparksClientWhereItCannotBeReplaced() {
     assertKept(
-        OtherShuffleManager.class,
+        other(OtherShuffleManager.class),
         new RdmaPlugin.OnExecutor() {
           @Override
           void setClient(BlockManager of, BlockStoreClient client) throws IllegalAccessException {
             throw new IllegalAccessException("final field has no write access");
           }
         },
+        OtherShuffleManager.class.getName(),
         "final field has no write access");
   }
 
@@ -249,7 +247,10 @@ class RdmaPluginTest {
 
   @Test
   void shouldWarnOnceAndKeepSparksClientWithOutputsInOtherFiles() {
-    assertKept(ForeignFilesManager.class, new RdmaPlugin.OnExecutor(), "NoSuchMethodException");
+    assertKept(
+        other(OtherShuffleManager.class),
+        beside(proxy(ShuffleBlockResolver.class, null)),
+        "NoSuchMethodException");
   }
 
   /** As where only executors have another Spark: the driver learns it without a runtime. */
@@ -299,12 +300,7 @@ class RdmaPluginTest {
             .set("spark.authenticate.secret", "of a test")
             .set("spark.network.crypto.enabled", "true")
             .set("spark.io.encryption.enabled", "true");
-    assertKept(conf, new RdmaPlugin.OnExecutor(), "spark.shuffle.rdma.fabric.trusted=true");
-  }
-
-  private static void assertKept(
-      Class<? extends ShuffleManager> manager, RdmaPlugin.OnExecutor plugin, String reason) {
-    assertKept(other(manager), plugin, manager.getName(), reason);
+    assertKept(conf, beside(null), "spark.shuffle.rdma.fabric.trusted=true");
   }
 
   private static void assertKept(SparkConf conf, RdmaPlugin.OnExecutor plugin, String... reasons) {
@@ -376,66 +372,35 @@ class RdmaPluginTest {
         .collect();
   }
 
-  /** Its resolver wraps Spark's, as that of RAPIDS does. */
-  public static final class WrappingManager extends OtherShuffleManager {
+  /** Another shuffle manager than the plug-in's, which writes Spark's files. */
+  public static final class OtherShuffleManager extends SortShuffleManager {
     /** Called by Spark. */
-    public WrappingManager(SparkConf conf) {
+    public OtherShuffleManager(SparkConf conf) {
       super(conf);
     }
-
-    @Override
-    public ShuffleBlockResolver shuffleBlockResolver() {
-      return new WrappingResolver(filesResolver());
-    }
   }
 
-  /** Its map outputs are not in Spark's files. */
-  public static final class ForeignFilesManager extends OtherShuffleManager {
-    /** Called by Spark. */
-    public ForeignFilesManager(SparkConf conf) {
-      super(conf);
-    }
-
-    @Override
-    public ShuffleBlockResolver shuffleBlockResolver() {
-      return new ForeignResolver();
-    }
+  /** A resolver that wraps Spark's, as that of RAPIDS does. */
+  private interface Wrapping extends ShuffleBlockResolver {
+    ShuffleBlockResolver wrapped();
   }
 
-  /** Resolves nothing. */
-  public static class ForeignResolver implements ShuffleBlockResolver {
-    @Override
-    public ManagedBuffer getBlockData(BlockId block, Option<String[]> directories) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Seq<ManagedBuffer> getMergedBlockData(
-        ShuffleMergedBlockId block, Option<String[]> directories) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public MergedBlockMeta getMergedBlockMeta(
-        ShuffleMergedBlockId block, Option<String[]> directories) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void stop() {}
+  /** The part of an executor whose manager is none of Spark's and has this resolver. */
+  private static RdmaPlugin.OnExecutor beside(ShuffleBlockResolver resolver) {
+    return new RdmaPlugin.OnExecutor() {
+      @Override
+      ShuffleManager managerOf(SparkEnv env) {
+        return proxy(ShuffleManager.class, resolver);
+      }
+    };
   }
 
-  /** Has one of Spark's. */
-  public static final class WrappingResolver extends ForeignResolver {
-    private final IndexShuffleBlockResolver files;
-
-    WrappingResolver(IndexShuffleBlockResolver files) {
-      this.files = files;
-    }
-
-    /** Called by reflection. */
-    public ShuffleBlockResolver wrapped() {
-      return files;
-    }
+  /** Each of its methods returns this. */
+  private static <T> T proxy(Class<T> type, Object result) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            RdmaPluginTest.class.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, none) -> result));
   }
 }
