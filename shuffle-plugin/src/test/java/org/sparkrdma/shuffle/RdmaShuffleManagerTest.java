@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.ShuffledRDD;
 import org.apache.spark.serializer.DeserializationStream;
@@ -78,15 +79,11 @@ class RdmaShuffleManagerTest {
   @ValueSource(strings = {"newInstance", "deserializeStream"})
   void shouldGoOnWithSparksReaderWhereAMemberIsMissing(String place) {
     BrokenSerializer.place = place;
-    ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark = new JavaSparkContext(conf())) {
-      var pairs = spark.parallelize(NUMBERS, 3).mapToPair(number -> new Tuple2<>(number, number));
-      ShuffledRDD<Integer, Integer, Integer> shuffled =
-          new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
-      var read = shuffled.setSerializer(new BrokenSerializer()).toJavaRDD();
+      JavaRDD<Integer> read = readByBrokenSerializer(spark);
       for (int i = 0; i < 2; i++) {
-        assertThat(read.map(Tuple2::_2).collect()).containsExactlyInAnyOrderElementsOf(NUMBERS);
+        assertThat(read.collect()).containsExactlyInAnyOrderElementsOf(NUMBERS);
       }
       assertThat(log.warnings())
           .singleElement()
@@ -99,15 +96,19 @@ class RdmaShuffleManagerTest {
   @Test
   void shouldFailTheAttemptWhereAMemberIsFoundMissingAfterARecord() {
     BrokenSerializer.place = "readKey";
-    ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
     try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      var pairs = spark.parallelize(NUMBERS, 3).mapToPair(number -> new Tuple2<>(number, number));
-      ShuffledRDD<Integer, Integer, Integer> shuffled =
-          new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
-      var read = shuffled.setSerializer(new BrokenSerializer()).toJavaRDD().map(Tuple2::_2);
+      JavaRDD<Integer> read = readByBrokenSerializer(spark);
       assertThatThrownBy(read::collect).hasMessageContaining("NoSuchMethodError: gone");
       assertThat(read.collect()).containsExactlyInAnyOrderElementsOf(NUMBERS);
     }
+  }
+
+  private static JavaRDD<Integer> readByBrokenSerializer(JavaSparkContext spark) {
+    ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
+    var pairs = spark.parallelize(NUMBERS, 3).mapToPair(number -> new Tuple2<>(number, number));
+    ShuffledRDD<Integer, Integer, Integer> shuffled =
+        new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
+    return shuffled.setSerializer(new BrokenSerializer()).toJavaRDD().map(Tuple2::_2);
   }
 
   /** Fails in the plug-in's reader only, as where Spark lacks a member. */
@@ -193,12 +194,7 @@ class RdmaShuffleManagerTest {
   }
 
   private static SparkConf conf() {
-    return new SparkConf(false)
-        .setMaster("local[2]")
-        .setAppName("manager")
-        .set("spark.ui.enabled", "false")
-        .set("spark.driver.host", "127.0.0.1")
-        .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+    return LocalSpark.conf(2).set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
   }
 
   private static RdmaShuffleManager manager() {

@@ -48,6 +48,7 @@ class SparkMapOutputsTest {
   private JavaSparkContext spark;
   private JavaPairRDD<Integer, Iterable<Integer>> shuffled;
   private IndexShuffleBlockResolver resolver;
+  private MapOutputs outputs;
 
   @BeforeAll
   void shuffleOnce(@TempDir Path folder) {
@@ -63,6 +64,7 @@ class SparkMapOutputsTest {
         spark.parallelize(numbers, 2).mapToPair(n -> new Tuple2<>(n % 5, n)).groupByKey(PARTITIONS);
     assertThat(shuffled.count()).isEqualTo(5);
     resolver = (IndexShuffleBlockResolver) SparkEnv.get().shuffleManager().shuffleBlockResolver();
+    outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
   }
 
   @AfterAll
@@ -72,7 +74,6 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldFindTheBlocksAndSumsThatSparkWrote() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     assertThat(outputs.checksumKind()).isEqualTo(3);
     for (long map = 0; map < 2; map++) {
       MapOutput output = outputs.open(SHUFFLE, map);
@@ -95,7 +96,6 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldReadARangeOfAnIndexThatIsTooLongToBeReadAsAWhole() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     MapOutput whole = outputs.open(SHUFFLE, MAP);
     for (int first = 0; first < PARTITIONS; first++) {
       for (int end = first + 1; end <= PARTITIONS; end++) {
@@ -132,14 +132,13 @@ class SparkMapOutputsTest {
             throw new NoSuchMethodError("gone");
           }
         };
-    MapOutputs outputs = new SparkMapOutputs(broken, List.of(), conf, true, links);
-    assertThatThrownBy(() -> outputs.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
+    var unlinked = new SparkMapOutputs(broken, List.of(), conf, true, links);
+    assertThatThrownBy(() -> unlinked.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
     assertThat(links.reason().orElseThrow()).contains("gone");
   }
 
   @Test
   void shouldNotFindAMissingMapOutput() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     assertThat(outputs.open(SHUFFLE, 99)).isNull();
     assertThat(outputs.open(99, MAP)).isNull();
   }
@@ -154,7 +153,6 @@ class SparkMapOutputsTest {
     assertThat(unverified.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
     assertThat(unverified.open(SHUFFLE, MAP).hasSums()).isFalse();
 
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     Path sums = resolver.getChecksumFile(SHUFFLE, MAP, "CRC32C", Option.empty()).toPath();
     byte[] right = Files.readAllBytes(sums);
     for (int length : new int[] {0, 8, right.length - 1}) {
@@ -182,7 +180,6 @@ class SparkMapOutputsTest {
     byte[] tooLong = right.clone();
     long end = ByteBuffer.wrap(right).getLong(right.length - 8);
     ByteBuffer.wrap(tooLong).putLong(right.length - 8, end + 1);
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     for (byte[] wrong :
         List.of(
             new byte[0],
@@ -210,24 +207,22 @@ class SparkMapOutputsTest {
         Files.copy(file, copy);
       }
     }
-    SparkMapOutputs outputs =
-        new SparkMapOutputs(resolver, List.of(local, mine), conf, true, missing);
+    var two = new SparkMapOutputs(resolver, List.of(local, mine), conf, true, missing);
     String[] names = {others.toString()};
 
-    MapOutput output = outputs.openIn(names, data -> mine, SHUFFLE, MAP, PartitionRange.WHOLE);
+    MapOutput output = two.openIn(names, data -> mine, SHUFFLE, MAP, PartitionRange.WHOLE);
 
     assertThat(output.dataFile()).startsWith(others);
     assertThat(output.hasSums()).isTrue();
     assertThat(output.lengthBytes()).isEqualTo(outputs.open(SHUFFLE, MAP).lengthBytes());
-    assertThat(outputs.dataDisk(output)).as("that of the own directory on its mount").isEqualTo(1);
+    assertThat(two.dataDisk(output)).as("that of the own directory on its mount").isEqualTo(1);
     assertThat(output.isIn(List.of(mine))).as("with its rule").isTrue();
     assertThat(output.isIn(List.of(local))).isFalse();
-    assertThat(outputs.openIn(names, data -> mine, 99, MAP, PartitionRange.WHOLE)).isNull();
+    assertThat(two.openIn(names, data -> mine, 99, MAP, PartitionRange.WHOLE)).isNull();
   }
 
   @Test
   void shouldRequireADataFileOnlyForNonEmptyOutputs() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf, true, missing);
     Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
     byte[] right = Files.readAllBytes(data);
     Files.delete(data);
