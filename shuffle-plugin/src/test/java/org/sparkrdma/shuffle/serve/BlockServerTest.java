@@ -9,46 +9,37 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.transport.TestOutputs;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Located.Kind;
-import org.sparkrdma.verbs.StubDevice;
 import org.sparkrdma.verbs.VerbsException;
 
-/** A server whose agent, disk threads and clock are this test. */
 @Timeout(60)
-class BlockServerTest {
+class BlockServerTest extends BlockServerFixture {
   private static final int WINDOW = 64 << 10;
   private static final int CHUNK = 4 << 10;
   private static final int TIMEOUT_MS = 1_000;
@@ -56,29 +47,13 @@ class BlockServerTest {
   private static final Duration IDLE = Duration.ofSeconds(10);
   private static final int INDEX = 2 << 20;
 
-  @TempDir private Path folder;
-
-  private final Queue<Runnable> commands = new ArrayDeque<>();
-  private final HandWorkers workers = new HandWorkers(2);
-  private final StubDevice domain = new StubDevice();
-  private final ShuffleCounters counters = new ShuffleCounters();
-  private long nowNs = 1_000;
   private int chunkBytes = CHUNK;
   private int indexPartitions = INDEX;
   private TestOutputs outputs;
-  private PinnedBudget budget;
-  private BlockServer server;
 
   @BeforeEach
   void createOutputs() {
     outputs = new TestOutputs(folder, null);
-  }
-
-  @AfterEach
-  void close() {
-    assertThat(server.close(Duration.ZERO, this::runCommands)).isTrue();
-    assertThat(domain.regionCount()).isZero();
-    budget.close();
   }
 
   /** Windows cost nothing, and copies something. */
@@ -110,26 +85,11 @@ class BlockServerTest {
 
   private void start(
       ServeSettings.Mode mode, long budgetBytes, boolean computeSums, WindowPrice price) {
-    budget = new PinnedBudget(budgetBytes, StubDevice.PAGE);
-    server =
-        new BlockServer(
-            new ServerParameters(
-                new ServeSettings(
-                    mode, WINDOW, chunkBytes, LEASE, 4, indexPartitions, IDLE, computeSums),
-                outputs,
-                new OpenDevice(domain, domain, budget, () -> nowNs),
-                counters,
-                commands::add),
-            workers,
-            new SystemFiles(folder),
-            price);
-  }
-
-  private void runCommands() {
-    workers.runOthers();
-    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-      command.run();
-    }
+    start(
+        new ServeSettings(mode, WINDOW, chunkBytes, LEASE, 4, indexPartitions, IDLE, computeSums),
+        outputs,
+        budgetBytes,
+        price);
   }
 
   /** Lets the disk threads and the agent work until nothing is left to do. */
@@ -145,6 +105,11 @@ class BlockServerTest {
   private void workOnce() {
     workers.runOne(0);
     runCommands();
+  }
+
+  private void release(Call call) {
+    server.release(call.locate.connection(), call.leaseId);
+    work();
   }
 
   private void pass(Duration time) {
@@ -228,7 +193,7 @@ class BlockServerTest {
 
   private byte[] read(long address, int key, int lengthBytes) {
     try {
-      return domain.read(address, key, lengthBytes);
+      return device.read(address, key, lengthBytes);
     } catch (IOException e) {
       throw new AssertionError("an answer names memory that is not registered", e);
     }
@@ -285,7 +250,7 @@ class BlockServerTest {
 
   /** Files that are registered. */
   private int windowCount() {
-    return domain.fileCount();
+    return device.fileCount();
   }
 
   private static int[] lengths(int count, int lengthBytes) {
@@ -324,7 +289,7 @@ class BlockServerTest {
     server.unregisterShuffle(1);
     runCommands();
     work();
-    assertThat(domain.fileCalls()).as("with the probe").isEqualTo(2);
+    assertThat(device.fileCalls()).as("with the probe").isEqualTo(2);
     assertThat(windowCount()).isZero();
   }
 
@@ -385,12 +350,12 @@ class BlockServerTest {
     server.release(1, call.leaseId);
     server.unregisterShuffle(1);
     work();
-    assertThat(domain.regionCount()).as("not at once").isEqualTo(1);
+    assertThat(device.regionCount()).as("not at once").isEqualTo(1);
     for (int i = 0; i < 2; i++) {
       pass(IDLE);
       work();
     }
-    assertThat(domain.regionCount()).isZero();
+    assertThat(device.regionCount()).isZero();
   }
 
   @Test
@@ -456,7 +421,7 @@ class BlockServerTest {
       work();
     }
     assertThat(calls).allMatch(call -> call.answered && !call.kinds.contains(Kind.BUSY));
-    assertThat(domain.maxRegisteredBytes()).isLessThanOrEqualTo(4 * WINDOW);
+    assertThat(device.maxRegisteredBytes()).isLessThanOrEqualTo(4 * WINDOW);
   }
 
   @Test
@@ -493,8 +458,7 @@ class BlockServerTest {
     Call held = served(1, fresh);
     Call call = served(1, Wanted.of(1, 3, 2));
     assertThat(call.answered).as("it waits for memory").isFalse();
-    server.release(1, held.leaseId);
-    work();
+    release(held);
     assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
   }
 
@@ -518,8 +482,7 @@ class BlockServerTest {
     others.close();
     Call one = served(1, Wanted.of(1, 1, 0));
     assertThat(one.kinds).containsExactly(Kind.LOCATED);
-    server.release(1, one.leaseId);
-    work();
+    release(one);
     assertThat(two.kinds).isNotEmpty().contains(Kind.LOCATED).doesNotContain(Kind.BUSY);
   }
 
@@ -545,10 +508,10 @@ class BlockServerTest {
     write(1, 3, CHUNK, WINDOW);
     Call call = locate(1, Wanted.of(1, 3, 1));
     workOnce();
-    domain.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
+    device.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
     workers.runOne(2);
     runCommands();
-    domain.refuseFiles(false);
+    device.refuseFiles(false);
     work();
     assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
   }
@@ -571,12 +534,12 @@ class BlockServerTest {
 
   @Test
   void shouldMeasurePricesAgainThatCouldNotBeMeasuredAtTheStart() throws Exception {
-    domain.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
+    device.refuseFiles(new VerbsException("ibv_reg_mr", VerbsException.ENOMEM, "", null));
     start(ServeSettings.Mode.AUTO, 64 << 20, true, null);
     work();
-    domain.refuseFiles(false);
+    device.refuseFiles(false);
     AtomicBoolean measured = new AtomicBoolean();
-    domain.onNextFile(() -> measured.set(true));
+    device.onNextFile(() -> measured.set(true));
     write(1, 1, CHUNK);
     readOnce(1, Wanted.of(1, 1, 0));
     assertThat(measured).as("at once").isFalse();
@@ -590,7 +553,7 @@ class BlockServerTest {
     // A block of the greatest length that one answer locates, and a little more.
     budgetOfChunks(256 << 10);
     start(ServeSettings.Mode.AUTO, 1L << 30);
-    domain.refuseFiles(true);
+    device.refuseFiles(true);
     int bytes = (16 << 20) + 1;
     addOutputs(1, 1, bytes, 0);
     long from = 0;
@@ -639,11 +602,10 @@ class BlockServerTest {
     pass(Duration.ofMillis(250));
     assertThat(third.kinds).containsExactly(Kind.BUSY);
     Call fourth = served(3, Wanted.of(1, 3, 0));
-    server.release(1, leased.leaseId);
-    work();
+    release(leased);
     assertThat(fourth.kinds).containsExactly(Kind.LOCATED);
     assertThat(counters.value(Counter.WINDOWS_EVICTED)).isEqualTo(1);
-    assertThat(domain.maxRegisteredBytes()).isLessThanOrEqualTo(2 * WINDOW);
+    assertThat(device.maxRegisteredBytes()).isLessThanOrEqualTo(2 * WINDOW);
   }
 
   @Test
@@ -657,8 +619,7 @@ class BlockServerTest {
     server.release(1, first.leaseId);
     Call other = served(3, Wanted.of(1, 2, 0));
     assertThat(other.answered).as("it waits").isFalse();
-    server.release(2, second.leaseId);
-    work();
+    release(second);
     assertThat(other.kinds).containsExactly(Kind.LOCATED);
   }
 
@@ -742,15 +703,12 @@ class BlockServerTest {
     }
     Call rich = served(10, Wanted.of(1, 1, 5));
     Call poor = served(20, Wanted.of(1, 1, 6));
-    server.release(13, held.get(3).leaseId);
-    work();
+    release(held.get(3));
     assertThat(poor.kinds).containsExactly(Kind.LOCATED);
     assertThat(rich.answered).isFalse();
-    server.release(20, poor.leaseId);
-    work();
+    release(poor);
     assertThat(rich.answered).as("it would leave nothing").isFalse();
-    server.release(12, held.get(2).leaseId);
-    work();
+    release(held.get(2));
     assertThat(rich.kinds).containsExactly(Kind.LOCATED);
   }
 
@@ -778,14 +736,14 @@ class BlockServerTest {
     start(ServeSettings.Mode.COPY, 4 * WINDOW);
     write(1, 1, CHUNK);
     readOnce(1, Wanted.of(1, 1, 0));
-    assertThat(domain.regionCount()).isEqualTo(1);
+    assertThat(device.regionCount()).isEqualTo(1);
     if (refused) {
       budget.reportRefusal(CHUNK);
     } else {
       budget.reportShortage(4 * WINDOW);
     }
     work();
-    assertThat(domain.regionCount()).isZero();
+    assertThat(device.regionCount()).isZero();
   }
 
   @Test
@@ -797,11 +755,11 @@ class BlockServerTest {
     readOnce(1, new Wanted(1, 2, 0, 1, true));
     int windows = windowCount();
     assertThat(windows).isPositive();
-    assertThat(domain.regionCount()).isGreaterThan(windows);
+    assertThat(device.regionCount()).isGreaterThan(windows);
     budget.reportShortage(4 * WINDOW);
     work();
     assertThat(windowCount()).isEqualTo(windows);
-    assertThat(domain.regionCount()).isEqualTo(windows);
+    assertThat(device.regionCount()).isEqualTo(windows);
   }
 
   @Test
@@ -849,8 +807,7 @@ class BlockServerTest {
     Call first = served(1, Wanted.of(1, 1, 0));
     others.close();
     Call second = served(2, Wanted.of(1, 1, 0));
-    server.release(2, second.leaseId);
-    work();
+    release(second);
     assertThat(first.kinds).containsExactly(Kind.LOCATED);
   }
 
@@ -973,7 +930,7 @@ class BlockServerTest {
     write(1, 1, lengths(2, CHUNK));
     locate(1, Wanted.of(1, 1, 0));
     locate(1, Wanted.of(1, 1, 1));
-    domain.onNextRegistration(() -> workers.runOne(0));
+    device.onNextRegistration(() -> workers.runOne(0));
     workers.runOne(0);
     assertThat(budget.pinnedBytes()).isEqualTo(CHUNK);
     work();
@@ -1073,8 +1030,7 @@ class BlockServerTest {
     Call call = locate(1, blocks);
     int jobs = 0;
     for (; workers.waiting(0) > 0; jobs++) {
-      workers.runOne(0);
-      runCommands();
+      workOnce();
     }
     assertThat(jobs).isLessThanOrEqualTo(3);
     assertThat(call.kinds).hasSize(32);
@@ -1086,8 +1042,7 @@ class BlockServerTest {
     write(1, 1, lengths(16, CHUNK));
     write(1, 2, lengths(16, CHUNK));
     locate(1, Wanted.of(1, 1, 0));
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     // Its registration hangs from now on.
     pass(Duration.ofMillis(50));
     Wanted[] all = partitions(2, 0, 16);
@@ -1129,7 +1084,7 @@ class BlockServerTest {
     }
     outputs.add(1, 1, new MapOutput(file, new long[] {0, WINDOW, end}, new long[2]));
     readOnce(1, new Wanted(1, 1, 0, 1, WINDOW - 1, false));
-    domain.refuseFiles(true);
+    device.refuseFiles(true);
     assertThat(served(1, Wanted.of(1, 1, 1)).kinds).containsOnly(Kind.LOCATED);
   }
 
@@ -1138,7 +1093,7 @@ class BlockServerTest {
     start(ServeSettings.Mode.AUTO, 1 << 20, true, pagesCostLessThanCopies());
     write(1, 3, WINDOW, WINDOW + CHUNK, WINDOW - CHUNK);
     readOnce(1, new Wanted(1, 3, 0, 1, WINDOW - 1, false));
-    domain.refuseFiles(true);
+    device.refuseFiles(true);
     assertThat(served(1, Wanted.of(1, 3, 1)).kinds).containsOnly(Kind.LOCATED);
   }
 
@@ -1156,8 +1111,7 @@ class BlockServerTest {
         () -> {
           nowNs += Duration.ofMillis(1_001).toNanos();
           Call both = locate(2, Wanted.of(2, 1, 20), Wanted.of(1, 1, 0));
-          workers.runOne(0);
-          runCommands();
+          workOnce();
           answered.add(both.answered);
         });
     locate(3, Wanted.of(2, 2, 0));
@@ -1221,8 +1175,7 @@ class BlockServerTest {
     outputs.writeIn(second, 2, 1, new Random(2), 200);
     Call call = locate(1, Wanted.of(2, 1, 0), Wanted.of(1, 1, 0));
     // The second disk does nothing.
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     assertThat(call.answered).isFalse();
     pass(Duration.ofMillis(TIMEOUT_MS / 2));
     assertThat(call.blocks).containsExactly(1);
@@ -1247,8 +1200,7 @@ class BlockServerTest {
     assertThat(late.kinds).containsExactly(Kind.OVERLOADED);
     // The receive has the next message, of another map output, while the disk still reads.
     Call next = new Call(1, 1, message, Locate.OWN, Wanted.of(1, 2, 0));
-    workers.runOne(0);
-    runCommands();
+    workOnce();
     server.locate(next.locate);
     work();
     assertThat(next.bytes.get(0)).isEqualTo(expected(1, 2, 0));
@@ -1339,7 +1291,7 @@ class BlockServerTest {
   void shouldServeAFileWhoseRegistrationFailsInAnyWay(Throwable failure) throws Exception {
     start(ServeSettings.Mode.WINDOW, 1 << 20);
     write(1, 1, 100, 100);
-    domain.onNextFile(() -> DiskWorkTest.<RuntimeException>fail(failure));
+    device.onNextFile(() -> DiskWorkTest.<RuntimeException>fail(failure));
     assertThat(served(1, Wanted.of(1, 1, 0)).kinds).as("%s", failure).hasSize(1);
     assertThat(budget.pinnedBytes()).as("%s", failure).isZero();
     nowNs += Duration.ofSeconds(2).toNanos();

@@ -15,23 +15,17 @@ import java.util.Queue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.sparkrdma.memory.OpenDevice;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.output.PartitionRange;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.StubDevice;
 
 /**
  * A server of a cold shuffle, in virtual time, with the prices of a card: whatever it may pin, and
@@ -40,7 +34,7 @@ import org.sparkrdma.verbs.StubDevice;
  */
 @Tag("slow")
 @Timeout(120)
-class ScarcityTest {
+class ScarcityTest extends BlockServerFixture {
   private static final int CHUNK = 256 << 10;
   private static final int WINDOW = 16 << 20;
   private static final int THREADS = 4;
@@ -63,15 +57,7 @@ class ScarcityTest {
   private static final double INDEX_PART_NS = 9_000;
   private static final int MAX_PARTITIONS = 2 << 20;
 
-  @TempDir private Path folder;
-
-  private final Queue<Runnable> commands = new ArrayDeque<>();
-  private final HandWorkers workers = new HandWorkers(2);
-  private final StubDevice device = new StubDevice();
-  private final ShuffleCounters counters = new ShuffleCounters();
   private final List<Reader> readers = new ArrayList<>();
-  private BlockServer server;
-  private long nowNs = 1;
   private long[] threadsFreeNs = new long[THREADS];
   private long linkFreeNs;
   private long jobs;
@@ -304,39 +290,31 @@ class ScarcityTest {
     laters.add(new Later(atNs, work));
   }
 
-  private PinnedBudget start(int pinnedMib, Shape shape) throws IOException {
+  private void start(int pinnedMib, Shape shape) throws IOException {
     device.shareMemory(4 << 20);
-    PinnedBudget budget = new PinnedBudget((long) pinnedMib << 20, StubDevice.PAGE);
+    start(
+        new ServeSettings(
+            ServeSettings.Mode.AUTO,
+            WINDOW,
+            CHUNK,
+            Duration.ofSeconds(30),
+            1_024,
+            MAX_PARTITIONS,
+            Duration.ofSeconds(60),
+            true),
+        new Outputs(shape),
+        (long) pinnedMib << 20,
+        new WindowPrice(
+            new WindowPrice.Cost(75_000, 270),
+            new WindowPrice.Cost(50_000, 100),
+            new WindowPrice.Cost(CALL_NS, PAGE_NS)));
     budget.reserve(budget.limitBytes() / 4);
-    server =
-        new BlockServer(
-            new ServerParameters(
-                new ServeSettings(
-                    ServeSettings.Mode.AUTO,
-                    WINDOW,
-                    CHUNK,
-                    Duration.ofSeconds(30),
-                    1_024,
-                    MAX_PARTITIONS,
-                    Duration.ofSeconds(60),
-                    true),
-                new Outputs(shape),
-                new OpenDevice(device, device, budget, () -> nowNs),
-                counters,
-                commands::add),
-            workers,
-            new SystemFiles(folder),
-            new WindowPrice(
-                new WindowPrice.Cost(75_000, 270),
-                new WindowPrice.Cost(50_000, 100),
-                new WindowPrice.Cost(CALL_NS, PAGE_NS)));
     long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
     int partitions =
         (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers));
     for (int i = 0; i < shape.readers; i++) {
       readers.add(new Reader(i, shape, partitions));
     }
-    return budget;
   }
 
   /** Runs until all that can be read is, but not for ever; returns the virtual time. */
@@ -358,10 +336,7 @@ class ScarcityTest {
       }
       workers.register(0);
       workers.register(1);
-      workers.runOthers();
-      for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-        command.run();
-      }
+      runCommands();
       nowNs += bytesBefore == counters.value(Counter.BYTES_FROM_COPIES) ? 5 * TURN_NS : TURN_NS;
       while (!laters.isEmpty() && laters.peek().atNs <= nowNs) {
         laters.poll().work.run();
@@ -379,21 +354,6 @@ class ScarcityTest {
     return (long) (blocks * CALL_NS + bytes / 4_096 * PAGE_NS);
   }
 
-  private void close(PinnedBudget budget) {
-    workers.runAll();
-    assertThat(
-            server.close(
-                Duration.ZERO,
-                () -> {
-                  for (Runnable one = commands.poll(); one != null; one = commands.poll()) {
-                    one.run();
-                  }
-                }))
-        .isTrue();
-    assertThat(device.regionCount()).isZero();
-    budget.close();
-  }
-
   private long bytes(Counter counter) {
     return counters.value(counter);
   }
@@ -401,7 +361,7 @@ class ScarcityTest {
   @ParameterizedTest
   @MethodSource("cells")
   void shouldServeEachBlockByReadWhateverItMayPin(int pinnedMib, Shape shape) throws IOException {
-    PinnedBudget budget = start(pinnedMib, shape);
+    start(pinnedMib, shape);
     run(shape, false);
     assertThat(readers).allMatch(Reader::isDone);
     assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 50 : 0);
@@ -411,7 +371,6 @@ class ScarcityTest {
     if (shape.blockBytes <= BlockLoad.MAX_BYTES) {
       assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(served);
     }
-    close(budget);
   }
 
   /** Only a part of a shuffle is read here, and a window pays because all of it is read later. */
@@ -428,7 +387,7 @@ class ScarcityTest {
   void shouldKeepAsManyIndexesAsFitWhileAllAreReadAgainAndAgain(int maps, int partitions)
       throws IOException {
     Shape shape = new Shape(maps, partitions, 4 << 10, 20);
-    PinnedBudget budget = start(281, shape);
+    start(281, shape);
     for (Reader reader : readers) {
       for (int i = 0; i < reader.number * maps / readers.size(); i++) {
         reader.wanted.add(reader.wanted.poll());
@@ -443,27 +402,25 @@ class ScarcityTest {
     assertThat(1 - (double) read / served)
         .as("blocks whose index was kept, of which %.2f fit", fit)
         .isGreaterThan(0.9 * Math.min(1, fit));
-    close(budget);
   }
 
   @ParameterizedTest
   @MethodSource("cells")
   void shouldServeOthersWhileAReaderReleasesNothing(int pinnedMib, Shape shape) throws IOException {
-    PinnedBudget budget = start(pinnedMib, shape);
+    start(pinnedMib, shape);
     Reader frozen = readers.get(0);
     frozen.ask(shape);
     frozen.frozen = true;
     run(shape, false);
     assertThat(readers).allMatch(reader -> reader == frozen || reader.isDone());
     assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(pinnedMib < 281 ? served / 25 : 0);
-    close(budget);
   }
 
   @ParameterizedTest
   @MethodSource("cells")
   void shouldServeBlocksOfAHealthyDiskWhileAnotherHangs(int pinnedMib, Shape shape)
       throws IOException {
-    PinnedBudget budget = start(pinnedMib, shape);
+    start(pinnedMib, shape);
     long ns = run(shape, true);
     assertThat(readers).allMatch(Reader::isDone);
     // Those of the disk that hangs, and no others.
@@ -471,6 +428,5 @@ class ScarcityTest {
         .as("of %d", served)
         .isLessThanOrEqualTo(served / 2 + served / (pinnedMib < 281 ? 5 : 20) + 1);
     assertThat(Duration.ofNanos(ns)).isLessThan(Duration.ofSeconds(60));
-    close(budget);
   }
 }
