@@ -24,8 +24,6 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.memory.MemoryManager;
 import org.apache.spark.memory.MemoryMode;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -45,6 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.LocalSpark;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
+import org.sparkrdma.shuffle.fetch.CountedBuffer;
 import org.sparkrdma.shuffle.fetch.FirstFetch;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.MapOutput;
@@ -143,6 +142,12 @@ final class BroadcastFetchTest {
       fetch = new BroadcastFetch(SparkEnv.get(), pieces, closed, this);
     }
 
+    /** What all sources do by TCP. */
+    void everywhere(Act act) {
+      tcpOfBad = act;
+      tcp = act;
+    }
+
     /** Bad sources first; the good one takes over when they have failed. */
     @Override
     public BroadcastFetch.Source next(long variable, int done, String failed) throws Exception {
@@ -225,8 +230,16 @@ final class BroadcastFetchTest {
 
     private void deliver(
         BlockFetchingListener listener, String name, byte[] all, boolean unpersist) {
-      Runnable onRead = unpersist ? () -> blocks.removeBroadcast(id, false) : () -> {};
-      CountedBuffer buffer = new CountedBuffer(ByteBuffer.wrap(all), onRead);
+      CountedBuffer buffer =
+          new CountedBuffer(all) {
+            @Override
+            public InputStream createInputStream() throws IOException {
+              if (unpersist) {
+                blocks.removeBroadcast(id, false);
+              }
+              return super.createInputStream();
+            }
+          };
       sent.add(buffer);
       listener.onBlockFetchSuccess(name, buffer);
       buffer.release();
@@ -251,39 +264,10 @@ final class BroadcastFetchTest {
       if (late != null) {
         deliver(late, lateName, bytes[0]);
       }
-      assertThat(sent).allMatch(buffer -> buffer.references == 0, "released");
+      assertThat(sent).allMatch(buffer -> buffer.references() == 0, "released");
       assertThat(left).isEqualTo(found < PIECES || failures > 3);
       blocks.removeBroadcast(id, false);
       return found;
-    }
-  }
-
-  /** Counts its references. */
-  private static final class CountedBuffer extends NioManagedBuffer {
-    private final Runnable onRead;
-    private int references = 1;
-
-    CountedBuffer(ByteBuffer bytes, Runnable onRead) {
-      super(bytes);
-      this.onRead = onRead;
-    }
-
-    @Override
-    public InputStream createInputStream() throws IOException {
-      onRead.run();
-      return super.createInputStream();
-    }
-
-    @Override
-    public ManagedBuffer retain() {
-      references++;
-      return this;
-    }
-
-    @Override
-    public ManagedBuffer release() {
-      references--;
-      return this;
     }
   }
 
@@ -306,34 +290,20 @@ final class BroadcastFetchTest {
         new Row("a source sends too few bytes", PIECES, way -> way.tcpOfBad = Act.CUT),
         new Row("a source is killed", PIECES, way -> way.tcpOfBad = Act.FAIL),
         new Row("a source is silent", PIECES, way -> way.tcpOfBad = Act.HANG),
-        new Row(
-            "all sources are silent",
-            0,
-            way -> {
-              way.tcpOfBad = Act.HANG;
-              way.tcp = Act.HANG;
-            }),
-        new Row(
-            "all sources send flipped bits",
-            0,
-            way -> {
-              way.tcpOfBad = Act.FLIP_BIT;
-              way.tcp = Act.FLIP_BIT;
-            }),
+        new Row("all sources are silent", 0, way -> way.everywhere(Act.HANG)),
+        new Row("all sources send flipped bits", 0, way -> way.everywhere(Act.FLIP_BIT)),
         new Row(
             "READs bring flipped bits and TCP fails",
             0,
             way -> {
               way.read = Act.FLIP_BIT;
-              way.tcpOfBad = Act.FAIL;
-              way.tcp = Act.FAIL;
+              way.everywhere(Act.FAIL);
             }),
         new Row(
             "all sources fail, and the driver names them for ever",
             0,
             way -> {
-              way.tcpOfBad = Act.FAIL;
-              way.tcp = Act.FAIL;
+              way.everywhere(Act.FAIL);
               way.neverEnds = true;
             }),
         new Row(

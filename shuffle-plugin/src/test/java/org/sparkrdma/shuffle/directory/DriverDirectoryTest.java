@@ -38,16 +38,14 @@ class DriverDirectoryTest {
     spark.close();
   }
 
+  private DriverDirectory open(
+      BiPredicate<String, Map<String, Object>> reports, MissingLinks missing) {
+    return new DriverDirectory(env.conf(), env.rpcEnv(), WAIT, "", reports, missing);
+  }
+
   @Test
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() {
-    try (DriverDirectory directory =
-            new DriverDirectory(
-                env.conf(),
-                env.rpcEnv(),
-                WAIT,
-                "",
-                (executorId, values) -> true,
-                new MissingLinks());
+    try (DriverDirectory directory = open((executorId, values) -> true, new MissingLinks());
         DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
@@ -62,9 +60,7 @@ class DriverDirectoryTest {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
     assertThat(client.isAbsent()).as("so that no task waits").isTrue();
     assertThat(client.find("7").join()).isEmpty();
-    try (DriverDirectory directory =
-        new DriverDirectory(
-            env.conf(), env.rpcEnv(), WAIT, "", (executorId, values) -> true, new MissingLinks())) {
+    try (DriverDirectory directory = open((executorId, values) -> true, new MissingLinks())) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
@@ -86,8 +82,7 @@ class DriverDirectoryTest {
     List<Object> report = new ArrayList<>(List.of("7", "state", "up"));
     RpcDriverCall driver = new RpcDriverCall(env.conf(), env.rpcEnv(), WAIT);
     AtomicLong nowNs = new AtomicLong();
-    try (DriverDirectory directory =
-            new DriverDirectory(env.conf(), env.rpcEnv(), WAIT, "", reports, missing);
+    try (DriverDirectory directory = open(reports, missing);
         DirectoryClient reader = new DirectoryClient(driver, WAIT, nowNs::get, control)) {
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(reader.find("7").join()).isPresent();
@@ -111,14 +106,7 @@ class DriverDirectoryTest {
     SparkConf earlier = env.conf().clone();
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());
-    try (DriverDirectory directory =
-            new DriverDirectory(
-                env.conf(),
-                env.rpcEnv(),
-                WAIT,
-                "",
-                (executorId, values) -> true,
-                new MissingLinks());
+    try (DriverDirectory directory = open((executorId, values) -> true, new MissingLinks());
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime, control)) {

@@ -22,7 +22,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
  * A fake of Spark's own client: answers at once by default. Like a connect, a call that waits fails
  * when its thread is interrupted. Safe for any thread.
  */
-public final class FakeSparkClient extends BlockStoreClient {
+public class FakeSparkClient extends BlockStoreClient {
   /** One call of fetchBlocks. */
   public record Call(String host, int port, String executorId, List<String> blockIds) {}
 

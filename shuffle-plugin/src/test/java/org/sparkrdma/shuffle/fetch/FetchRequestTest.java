@@ -21,7 +21,6 @@ import org.apache.spark.TaskContext$;
 import org.apache.spark.TaskContextImpl;
 import org.apache.spark.TaskKilledException;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -34,8 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.SoftPool;
-import org.sparkrdma.shuffle.address.TestAddresses;
-import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
@@ -79,27 +77,6 @@ class FetchRequestTest {
     soft.close();
   }
 
-  /** A buffer that counts its references. */
-  private static class Counted extends NioManagedBuffer {
-    private int references = 1;
-
-    Counted(byte[] bytes) {
-      super(ByteBuffer.wrap(bytes));
-    }
-
-    @Override
-    public ManagedBuffer retain() {
-      references++;
-      return this;
-    }
-
-    @Override
-    public ManagedBuffer release() {
-      references--;
-      return this;
-    }
-  }
-
   /** Keeps each request for the test to answer, or answers at once. */
   private static final class SparkClient extends BlockStoreClient {
     private final List<Thread> threads = new ArrayList<>();
@@ -107,7 +84,7 @@ class FetchRequestTest {
     private final CountDownLatch asked = new CountDownLatch(1);
     private volatile BlockFetchingListener held;
     private volatile boolean holds;
-    private Counted answer;
+    private CountedBuffer answer;
 
     @Override
     public void fetchBlocks(
@@ -150,10 +127,7 @@ class FetchRequestTest {
     block.addSum(CRC32C_KIND, LENGTH, sum(HALF, LENGTH) + 1);
     FetchRequest request =
         request(new RecordingListener((name, buffer) -> delivered.add(buffer.retain())));
-    request.fetchByRdma(
-        begun -> {},
-        new Endpoint(
-            "7", "host7", TestAddresses.listener("10.0.0.7", 1), "soft", 1, 1, new byte[32]));
+    request.fetchByRdma(begun -> {}, Endpoints.of("7", "host7", 1));
     request.onFetched(0, block);
     assertThat(delivered).containsExactly(block);
     assertThat(spark.threads).as("nothing is verified before it is opened").isEmpty();
@@ -204,7 +178,7 @@ class FetchRequestTest {
 
   @Test
   void shouldVerifyBlocksForNettyToo() throws IOException {
-    spark.answer = new Counted(content);
+    spark.answer = new CountedBuffer(content);
     FetchedBlock block = block();
     assertThat(block.convertToNetty()).isNotNull();
     assertThat(spark.threads).hasSize(1);
@@ -243,7 +217,7 @@ class FetchRequestTest {
   @Test
   void shouldReleaseTheBufferOfTcpThatCannotBeRead() {
     spark.answer =
-        new Counted(content) {
+        new CountedBuffer(content) {
           @Override
           public ByteBuffer nioByteBuffer() {
             throw new IllegalStateException("on purpose");
@@ -253,19 +227,19 @@ class FetchRequestTest {
     assertThatThrownBy(block::createInputStream)
         .isInstanceOf(FetchFailedException.class)
         .hasRootCauseMessage("on purpose");
-    assertThat(spark.answer.references).isZero();
+    assertThat(spark.answer.references()).isZero();
   }
 
   @Test
   void shouldAskAgainWhenSparksClientHasNoDirectMemory() throws Exception {
-    spark.answer = new Counted(content);
+    spark.answer = new CountedBuffer(content);
     spark.failures.add(noDirectMemory());
     spark.failures.add(noDirectMemory());
     FetchedBlock block = block();
     assertThat(block.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
     assertThat(spark.threads).hasSize(3);
     block.release();
-    assertThat(spark.answer.references).isZero();
+    assertThat(spark.answer.references()).isZero();
   }
 
   private static OutOfDirectMemoryError noDirectMemory() throws ReflectiveOperationException {
@@ -297,9 +271,9 @@ class FetchRequestTest {
     end.accept(reading);
     assertThat(ended.get()).isInstanceOf(thrown);
     assertThatThrownBy(block::release).as("released before").isInstanceOf(RuntimeException.class);
-    Counted late = new Counted(content);
+    CountedBuffer late = new CountedBuffer(content);
     spark.held.onBlockFetchSuccess("shuffle_3_11_5_7", late);
     late.release();
-    assertThat(late.references).isZero();
+    assertThat(late.references()).isZero();
   }
 }

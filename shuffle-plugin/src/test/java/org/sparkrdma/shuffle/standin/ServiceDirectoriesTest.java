@@ -14,15 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.SparkConf;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.links.MissingLinks;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.Mounts;
@@ -47,7 +45,7 @@ class ServiceDirectoriesTest {
   private long nowNs;
 
   /** Names directories, or does not answer. */
-  private static final class Service extends BlockStoreClient {
+  private static final class Service extends FakeSparkClient {
     private final List<String> asked = new ArrayList<>();
     private final Map<String, String[]> known = new HashMap<>();
     private Runnable connect = () -> {};
@@ -67,18 +65,6 @@ class ServiceDirectoriesTest {
         answer.complete(Map.of(executorIds[0], names));
       }
     }
-
-    @Override
-    public void fetchBlocks(
-        String host,
-        int port,
-        String executorId,
-        String[] blockIds,
-        BlockFetchingListener listener,
-        DownloadFileManager files) {}
-
-    @Override
-    public void close() {}
   }
 
   @BeforeEach

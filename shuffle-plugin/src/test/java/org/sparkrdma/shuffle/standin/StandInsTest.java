@@ -16,9 +16,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.thread.ControlThread;
@@ -39,14 +39,7 @@ class StandInsTest {
   }
 
   private static Endpoint endpoint(String executorId, String host) {
-    return new Endpoint(
-        executorId,
-        host,
-        TestAddresses.listener("10.0.0.1", 4_711),
-        "soft",
-        1,
-        executorId.hashCode(),
-        new byte[32]);
+    return Endpoints.of(executorId, host, executorId.hashCode());
   }
 
   private void publish(String host, String... executorIds) {
