@@ -11,14 +11,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -35,66 +31,6 @@ class DeviceLossTest extends ScriptedExecutors {
 
   private static final int EBUSY = 16;
 
-  /** The loss of a device, and the reason that the transport gives. */
-  private record Loss(String name, String reason, Consumer<ScriptedLibrary> event) {
-    @Override
-    public String toString() {
-      return name;
-    }
-  }
-
-  static Stream<Arguments> losses() {
-    return Stream.of(
-        loss(
-            "the device fails (DEVICE_FATAL)",
-            "the device failed",
-            device -> device.raise(ScriptedLibrary.DEVICE_FATAL, 0)),
-        loss(
-            "a port of the device goes down (PORT_ERR)",
-            "a port of the device is down",
-            device -> device.raise(ScriptedLibrary.PORT_ERR, 1)),
-        loss(
-            "the device is removed (DEVICE_REMOVAL of the listener)",
-            REMOVED,
-            device -> device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL)),
-        loss(
-            "the device is removed (DEVICE_REMOVAL of connections and listeners)",
-            REMOVED,
-            device -> {
-              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
-              device.raiseOnConnections(ScriptedLibrary.DEVICE_REMOVAL);
-            }),
-        loss(
-            "the device is removed, and the kernel refuses all commands",
-            REMOVED,
-            device -> {
-              device.limit("removed", 1);
-              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
-            }),
-        loss(
-            "the device is removed with its descriptors and commands, and the event DEVICE_REMOVAL"
-                + " is lost",
-            REMOVED,
-            device -> {
-              device.lose(ScriptedLibrary.DEVICE_REMOVAL, ScriptedLibrary.FOR_EVER);
-              device.limit("removed", 1);
-              device.raiseOnListeners(ScriptedLibrary.DEVICE_REMOVAL);
-              device.killDescriptors();
-            }),
-        loss(
-            "the listener's address moves to another link (ADDR_CHANGE)",
-            "the listener's address moved",
-            device -> device.raiseOnListeners(ScriptedLibrary.ADDR_CHANGE)),
-        loss(
-            "the descriptors of the device are ready for ever",
-            REMOVED,
-            ScriptedLibrary::killDescriptors));
-  }
-
-  private static Arguments loss(String name, String reason, Consumer<ScriptedLibrary> event) {
-    return Arguments.of(new Loss(name, reason, event));
-  }
-
   /**
    * Starts an executor for which a millisecond takes a second, so that nothing times out: a busy
    * machine may take seconds for a step. The clock does not stand still, because an agent with open
@@ -104,9 +40,24 @@ class DeviceLossTest extends ScriptedExecutors {
     return start(incarnation, options -> options.nanoClock(() -> System.nanoTime() / 1_000));
   }
 
-  @ParameterizedTest(name = "{0}, with READs in flight that complete only when they are flushed")
-  @MethodSource("losses")
-  void shouldAnswerTheBlocksOfReadsInFlightOnce(Loss loss) throws Exception {
+  /** With READs in flight that complete only when they are flushed. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "raise DEVICE_FATAL | the device failed",
+        "raise PORT_ERR | a port of the device is down",
+        "raiseOnListeners DEVICE_REMOVAL | " + REMOVED,
+        "raiseOnListeners DEVICE_REMOVAL, raiseOnConnections DEVICE_REMOVAL | " + REMOVED,
+        // The kernel refuses all commands.
+        "removed 1, raiseOnListeners DEVICE_REMOVAL | " + REMOVED,
+        "lose DEVICE_REMOVAL always, removed 1, raiseOnListeners DEVICE_REMOVAL, killDescriptors | "
+            + REMOVED,
+        "raiseOnListeners ADDR_CHANGE | the listener's address moved",
+        // They are ready for ever.
+        "killDescriptors | " + REMOVED
+      })
+  void shouldAnswerTheBlocksOfReadsInFlightOnce(String loss, String reason) throws Exception {
     TestExecutor reader = startWithSlowClock(1);
     TestExecutor server = startWithSlowClock(2);
     server.outputs().write(1, new Random(1), 1000);
@@ -117,10 +68,10 @@ class DeviceLossTest extends ScriptedExecutors {
       Thread.onSpinWait();
     }
 
-    loss.event.accept(library);
+    script(loss);
     awaitLoss(reader, server);
 
-    assertThat(reader.losses().get(0)).startsWith(loss.reason);
+    assertThat(reader.losses().get(0)).startsWith(reason);
     reader.transport().close();
     server.transport().close();
     Map<String, Long> reasons = collected.await().reasons();

@@ -57,6 +57,40 @@ abstract class ScriptedExecutors extends TransportFixture {
     return start(with.apply(options));
   }
 
+  /**
+   * Makes the device do something, in steps with commas between them: fail a call with an errno
+   * from its first, second, ... on, so often; delay a call; lose events or raise one, here on
+   * connections or listeners; kill its descriptors; or keep to a limit.
+   */
+  final void script(String steps) {
+    for (String step : steps.split(", ", -1)) {
+      String[] words = step.split(" ", -1);
+      switch (words[0]) {
+        case "fail" -> library.fail(words[1], number(words[2]), number(words[3]), number(words[4]));
+        case "delay" -> library.delay(words[1], number(words[2]));
+        case "lose" -> library.lose(number(words[1]), number(words[2]));
+        case "raise" -> library.raise(number(words[1]), words[1].startsWith("DEVICE") ? 0 : 1);
+        case "raiseOnConnections" -> library.raiseOnConnections(number(words[1]));
+        case "raiseOnListeners" -> library.raiseOnListeners(number(words[1]));
+        case "killDescriptors" -> library.killDescriptors();
+        default -> library.limit(words[0], number(words[1]));
+      }
+    }
+  }
+
+  /** A number, {@code always}, or the name of an event. */
+  private static int number(String word) {
+    if (word.matches("\\d+")) {
+      return Integer.parseInt(word);
+    }
+    try {
+      String name = word.equals("always") ? "FOR_EVER" : word;
+      return ScriptedLibrary.class.getField(name).getInt(null);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalArgumentException(word, e);
+    }
+  }
+
   /** Fetches until all blocks come by READ: after a quarantine, for example. */
   static void awaitReads(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
