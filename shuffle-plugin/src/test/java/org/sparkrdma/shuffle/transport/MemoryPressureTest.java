@@ -12,7 +12,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -115,28 +117,22 @@ class MemoryPressureTest extends TransportFixture {
     void run(int number, Random random) throws Exception;
   }
 
-  private static void runTasks(long seed, Work work) throws InterruptedException {
-    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
-    List<Thread> tasks = new ArrayList<>();
+  private static void runTasks(long seed, Work work) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(TASKS);
+    List<Future<?>> tasks = new ArrayList<>();
     for (int i = 0; i < TASKS; i++) {
       int number = i;
-      Thread task =
-          new Thread(
+      tasks.add(
+          threads.submit(
               () -> {
-                try {
-                  work.run(number, new Random(seed * 1_000 + number));
-                } catch (Throwable e) {
-                  failures.add(e);
-                }
-              },
-              "task-" + i);
-      tasks.add(task);
-      task.start();
+                work.run(number, new Random(seed * 1_000 + number));
+                return null;
+              }));
     }
-    for (Thread task : tasks) {
-      task.join();
+    threads.shutdown();
+    for (Future<?> task : tasks) {
+      task.get();
     }
-    assertThat(failures).isEmpty();
   }
 
   private static List<BlockRange> randomBlocks(Random random) {

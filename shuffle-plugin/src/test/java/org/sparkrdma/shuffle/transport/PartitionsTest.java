@@ -14,12 +14,9 @@ import java.util.OptionalInt;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.DeviceChoice;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -84,32 +81,18 @@ class PartitionsTest extends ScriptedExecutors {
     return executor;
   }
 
-  @Test
-  @DisplayName("a port has an interface in each of two partitions")
-  void shouldPublishTheAddressesOfBothPartitions() throws Exception {
-    TestExecutor reader = executor(5, Optional.empty());
-    TestExecutor server = executor(7, Optional.empty());
-
-    assertThat(published(reader)).containsExactly("10.1.0.5/16", "10.2.0.5/16");
-    assertThat(published(server)).containsExactly("10.1.0.7/16", "10.2.0.7/16");
-    assertThat(
-            AddressPair.all(
-                reader.endpoint().addresses().stream().map(ListenerAddress::network).toList(),
-                server.endpoint().addresses()))
-        .extracting(AddressPair::toString)
-        .containsExactly("from=10.1.0.5 to=10.1.0.7", "from=10.2.0.5 to=10.2.0.7");
-    assertThat(fetch(reader, server, BLOCKS).reasons()).isEmpty();
-    assertThat(library.hits()).as("attempts between partitions").isZero();
-  }
-
-  @ParameterizedTest(name = "a port has interfaces in two partitions, its peer listens in {0} only")
-  @CsvSource({DEFAULT_PARTITION + ", 10.1.0.7/16", PARTITION_8001 + ", 10.2.0.7/16"})
-  void shouldConnectInThePartitionInWhichThePeerListens(String allowed, String published)
+  @ParameterizedTest(name = "a port has interfaces in two partitions, its peer listens in [{0}]")
+  @CsvSource({
+    "'', 10.1.0.7/16 10.2.0.7/16",
+    DEFAULT_PARTITION + ", 10.1.0.7/16",
+    PARTITION_8001 + ", 10.2.0.7/16"
+  })
+  void shouldConnectInAPartitionInWhichThePeerListens(String allowed, String published)
       throws Exception {
     TestExecutor reader = executor(5, Optional.empty());
-    TestExecutor server = executor(7, Optional.of(allowed));
+    TestExecutor server = executor(7, Optional.of(allowed).filter(text -> !text.isEmpty()));
 
-    assertThat(published(server)).containsExactly(published);
+    assertThat(String.join(" ", published(server))).isEqualTo(published);
     assertThat(fetch(reader, server, BLOCKS).reasons()).isEmpty();
     assertThat(library.hits()).as("attempts between partitions").isZero();
   }
