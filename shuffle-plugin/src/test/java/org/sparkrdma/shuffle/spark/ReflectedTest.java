@@ -42,17 +42,6 @@ class ReflectedTest {
     }
   }
 
-  @Test
-  void shouldFindEachMemberInTheSparkOfTheBuild() {
-    assertThat(Reflected.CLIENT.field(BlockManager.class).getName()).isEqualTo("blockStoreClient");
-    assertThat(Reflected.SORTER.constructor(ExternalSorter.class).getParameterTypes())
-        .hasSizeBetween(5, 6);
-    for (Reflected member :
-        List.of(Reflected.MANAGER, Reflected.PAGE_HEADER, Reflected.PAGE_RENDER)) {
-      assertThat(member.method(of(member)).getDeclaringClass()).isEqualTo(of(member));
-    }
-  }
-
   /** A field of another type under its name, and a method with more parameters. */
   public static final class Changed {
     private final String blockStoreClient = "";
