@@ -4,8 +4,8 @@ package org.sparkrdma.shuffle.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
@@ -41,7 +41,7 @@ class DrainTest extends RuntimeFixture {
   private DriverDirectory directory;
   private final FakeSparkClient tcp = new FakeSparkClient();
   private final RecordingListener answers = new RecordingListener();
-  private final List<FetchRequest> open = new ArrayList<>();
+  private final Queue<FetchRequest> open = new ConcurrentLinkedQueue<>();
   private final CountDownLatch reached = new CountDownLatch(1);
   private final CountDownLatch mayGoOn = new CountDownLatch(1);
 
@@ -84,7 +84,7 @@ class DrainTest extends RuntimeFixture {
     fetchAfter(runtime);
     assertThat(engine.closed()).as("peers may still read registered memory").isEmpty();
     // Requests by RDMA end later, and their connects wait on no other's thread.
-    fail(1);
+    fail();
     assertThat(tcp.awaitRequest("shuffle_0_1_0")).startsWith(FALLBACK_THREAD);
     assertAllAnswered();
     assertThat(engine.closed()).isEmpty();
@@ -99,7 +99,7 @@ class DrainTest extends RuntimeFixture {
             () -> {
               reached.countDown();
               await(mayGoOn);
-              fail(1);
+              fail();
               engine.close("transport");
             });
     runtime.start();
@@ -137,7 +137,7 @@ class DrainTest extends RuntimeFixture {
     assertThat(tcp.requester("shuffle_0_4_0")).isEqualTo(task);
     fetch(runtime, WITHOUT_RDMA, "quick", "shuffle_0_5_0");
     assertThat(tcp.requester("shuffle_0_5_0")).isEqualTo(task);
-    fail(0);
+    fail();
     assertThat(tcp.awaitRequest("shuffle_0_0_0")).startsWith(FALLBACK_THREAD);
   }
 
@@ -146,13 +146,9 @@ class DrainTest extends RuntimeFixture {
     assertThat(tcp.requester("shuffle_0_6_0")).isEqualTo(Thread.currentThread().getName());
   }
 
-  /** A time-out of the transport, or its close. */
-  private void fail(int request) {
-    FetchRequest handler;
-    synchronized (open) {
-      handler = open.get(request);
-    }
-    handler.leaveToTcp(0, FallbackReason.STOPPED, "the executor stops");
+  /** A time-out of the transport, or its close, for the first request that is open. */
+  private void fail() {
+    open.remove().leaveToTcp(0, FallbackReason.STOPPED, "the executor stops");
   }
 
   private void assertAllAnswered() throws InterruptedException {
@@ -176,11 +172,9 @@ class DrainTest extends RuntimeFixture {
         .fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
   }
 
-  private void awaitOpen(int count) throws InterruptedException {
-    synchronized (open) {
-      while (open.size() < count) {
-        open.wait();
-      }
+  private void awaitOpen(int count) {
+    while (open.size() < count) {
+      Thread.onSpinWait();
     }
   }
 
@@ -191,21 +185,12 @@ class DrainTest extends RuntimeFixture {
             engine.new IdleTransport(() -> {}, closeOfTransport) {
               @Override
               public void fetch(FetchRequest request) {
-                add(request);
+                // Not the executor's own first fetch.
+                if (request.ranges().shuffleId(0) == 0) {
+                  open.add(request);
+                }
               }
-            },
-        List.of());
-  }
-
-  private void add(FetchRequest handler) {
-    if (handler.ranges().shuffleId(0) != 0) {
-      // The executor's own first fetch.
-      return;
-    }
-    synchronized (open) {
-      open.add(handler);
-      open.notifyAll();
-    }
+            });
   }
 
   private static void await(CountDownLatch latch) {

@@ -6,8 +6,8 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.transport.StartedTransport;
 import org.sparkrdma.verbs.Device;
@@ -125,8 +125,7 @@ final class FakeEngine implements VerbsEngine {
 
     @Override
     public Endpoint endpoint() {
-      return new Endpoint(
-          "driver", "host", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]);
+      return Endpoints.of("driver", "host", 1);
     }
 
     @Override

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.address.TestAddresses;
-import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
 import org.sparkrdma.shuffle.fetch.FakeSparkClient;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
@@ -33,15 +31,13 @@ class HangingStartTest extends RuntimeFixture {
   private final ScriptedDriver scripted = new ScriptedDriver();
   private final FakeSparkClient tcp = new FakeSparkClient();
   private final CountDownLatch mayStart = new CountDownLatch(1);
-  private final Fetches byRdma = new Fetches();
+  private final CountDownLatch byRdma = new CountDownLatch(1);
   private final RecordingListener answers = new RecordingListener();
   private RdmaRuntime runtime;
 
   @BeforeEach
   void createRuntime() {
-    scripted.publish(
-        new Endpoint(
-            PEER, "host", TestAddresses.listener("10.0.0.7", 4_711), "fake", 1, 1, new byte[32]));
+    scripted.publish(Endpoints.of(PEER, "host", 1));
     driver = scripted;
     client = tcp;
   }
@@ -86,7 +82,7 @@ class HangingStartTest extends RuntimeFixture {
     scripted.awaitPublished();
     assertThat(runtime.mayFetch()).isTrue();
     fetch("shuffle_0_0_0");
-    byRdma.await(1);
+    byRdma.await();
     runtime.require(WAIT);
   }
 
@@ -100,8 +96,7 @@ class HangingStartTest extends RuntimeFixture {
               open -> {
                 awaitDespiteInterrupts(mayStart);
                 throw new VerbsException("open", "the device does not answer");
-              },
-              List.of());
+              });
       runtime.start();
       runtime.awaitPublished();
       mayStart.countDown();
@@ -124,7 +119,7 @@ class HangingStartTest extends RuntimeFixture {
   }
 
   private void start() {
-    runtime = runtime(engine, this::startTransport, List.of());
+    runtime = runtime(engine, this::startTransport);
     runtime.start();
   }
 
@@ -133,7 +128,7 @@ class HangingStartTest extends RuntimeFixture {
     return engine.new IdleTransport(() -> {}, () -> engine.close("transport")) {
       @Override
       public void fetch(FetchRequest request) {
-        byRdma.add();
+        byRdma.countDown();
       }
     };
   }
@@ -143,21 +138,5 @@ class HangingStartTest extends RuntimeFixture {
         .reads()
         .client(new FetchingTask(null))
         .fetchBlocks("host", 7_337, PEER, new String[] {block}, answers, null);
-  }
-
-  /** Counts requests by RDMA, which this test does not answer. */
-  private static final class Fetches {
-    private int count;
-
-    synchronized void add() {
-      count++;
-      notifyAll();
-    }
-
-    synchronized void await(int wanted) throws InterruptedException {
-      while (count < wanted) {
-        wait();
-      }
-    }
   }
 }

@@ -20,7 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
-import org.sparkrdma.shuffle.thread.RefusingThreads;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.PortState;
@@ -28,6 +27,15 @@ import org.sparkrdma.verbs.device.PortState;
 /** The first start fails, or the device is lost while a runtime uses it; and later starts. */
 @Tag("slow")
 class RdmaRuntimeRestartTest extends RuntimeFixture {
+  /** As when the system's limit of threads is reached. */
+  private static final Thread REFUSED =
+      new Thread("rdma-delivery-2") {
+        @Override
+        public synchronized void start() {
+          throw new OutOfMemoryError("unable to create native thread");
+        }
+      };
+
   @BeforeEach
   void startSoonAfterALoss() {
     firstRestart = Duration.ofMillis(1);
@@ -208,7 +216,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
                 parts.onLost().accept("the device was removed");
               }
             });
-    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    RdmaRuntime runtime = runtime(engine, transport);
     runtime.start();
     transport.awaitStarts(3);
     awaitState(runtime, State.UP);
@@ -250,7 +258,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
               throw (RuntimeException) failure;
             });
     try (CapturedLog log = new CapturedLog()) {
-      RdmaRuntime runtime = runtime(engine, transport, List.of());
+      RdmaRuntime runtime = runtime(engine, transport);
       runtime.start();
       assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("thrown by the test");
       assertThat(log.warnings())
@@ -264,62 +272,42 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
     assertThat(transport.starts()).isEqualTo(1);
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void shouldStartLaterWhenTheSystemRefusesAThreadAtTheFirstStart(boolean ofEngine)
-      throws Exception {
-    Thread refused = new RefusingThreads(0).newThread(() -> {});
-    refused.setName("rdma-delivery-2");
-    AtomicInteger starts = new AtomicInteger();
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts -> {
-              boolean isFirst = starts.incrementAndGet() == 1;
-              if (isFirst && ofEngine) {
-                refused.start();
-              } else if (isFirst) {
-                ThreadShortageException.start(refused);
-              }
-              return engine.transport();
-            },
-            List.of());
-    assertStartsLater(
-        runtime,
-        ofEngine ? "unable to create native thread" : "cannot start the thread rdma-delivery-2");
-    assertThat(starts).hasValue(2);
-    assertThat(engine.closed())
-        .containsExactly("device", "engine", "transport", "device", "engine");
-  }
-
+  /** A thread of the transport or of the engine, or memory beside the heap. */
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "cannot start the thread rdma-delivery-2",
+        "unable to create native thread",
         "Cannot reserve 8192 bytes of direct buffer memory (allocated: 1, limit: 2)",
         "no native memory: lengthBytes=8192"
       })
-  void shouldStartLaterWhenThereIsNoMemoryBesideTheHeapAtTheFirstStart(String message)
-      throws Exception {
+  void shouldStartLaterWhenTheSystemRefusesAThreadOrMemoryAtTheFirstStart(String message) {
     AtomicInteger starts = new AtomicInteger();
     RdmaRuntime runtime =
         runtime(
             engine,
             parts -> {
-              if (starts.incrementAndGet() == 1) {
-                throw new OutOfMemoryError(message);
+              if (starts.incrementAndGet() > 1) {
+                return engine.transport();
               }
-              return engine.transport();
-            },
-            List.of());
+              if (message.startsWith("cannot start")) {
+                ThreadShortageException.start(REFUSED);
+              } else if (message.startsWith("unable")) {
+                REFUSED.start();
+              }
+              throw new OutOfMemoryError(message);
+            });
     assertStartsLater(runtime, message);
     assertThat(starts).hasValue(2);
+    assertThat(engine.closed())
+        .containsExactly("device", "engine", "transport", "device", "engine");
   }
 
   @Test
   void shouldNotDelayTasksWhileAnInactivePortMayStillBecomeActive() throws Exception {
     firstRestart = Duration.ofHours(1);
     FakeEngine down = new FakeEngine(PortState.DOWN);
-    RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
+    RdmaRuntime runtime = runtime(down, parts -> down.transport());
     runtime.start();
     awaitState(runtime, State.RESTARTING);
     try (CapturedLog log = CapturedLog.fromDebug(RdmaRuntime.class.getName())) {

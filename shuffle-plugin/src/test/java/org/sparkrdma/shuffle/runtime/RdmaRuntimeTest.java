@@ -31,8 +31,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
                   throw new VerbsException("ibv_alloc_pd", "ibv_alloc_pd failed: errno=5");
                 }
                 return two.transport();
-              },
-              List.of());
+              });
       runtime.start();
       runtime.require(WAIT);
       assertThat(runtime.mayFetch()).isTrue();
@@ -59,8 +58,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
               process.set(settings.process());
               return engine.choice();
             },
-            parts -> engine.transport(),
-            List.of());
+            parts -> engine.transport());
     runtime.start();
     runtime.require(WAIT);
     assertThat(process.get()).isEqualTo(SparkEnv.get().executorId());
@@ -78,8 +76,7 @@ class RdmaRuntimeTest extends RuntimeFixture {
               starting.countDown();
               awaitDespiteInterrupts(closing);
               return engine.transport();
-            },
-            List.of());
+            });
     runtime.start();
     starting.await();
     Thread closer = new Thread(runtime::close);
@@ -94,17 +91,16 @@ class RdmaRuntimeTest extends RuntimeFixture {
   void shouldLimitTheWaitForADeviceThatDoesNotClose() {
     CountDownLatch hanging = new CountDownLatch(1);
     try (CapturedLog log = new CapturedLog()) {
+      closeLimit = Duration.ofMillis(20);
       RdmaRuntime runtime =
           runtime(
-              (name, settings) -> engine.choice(),
+              engine,
               parts ->
                   engine.transport(
                       () -> {
                         awaitDespiteInterrupts(hanging);
                         engine.close("transport");
-                      }),
-              List.of(),
-              Duration.ofMillis(20));
+                      }));
       runtime.start();
       runtime.require(WAIT);
       runtime.close();
@@ -114,22 +110,5 @@ class RdmaRuntimeTest extends RuntimeFixture {
       engine.awaitClosed("engine");
       assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     }
-  }
-
-  @Test
-  void shouldLeaveTheDeviceOpenWhenTheTransportMayStillUseIt() {
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts ->
-                engine.transport(
-                    () -> {
-                      throw new IllegalStateException("the transport agent did not end");
-                    }),
-            List.of());
-    runtime.start();
-    runtime.require(WAIT);
-    runtime.close();
-    assertThat(engine.closed()).isEmpty();
   }
 }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.runtime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -44,6 +45,9 @@ abstract class RuntimeFixture {
   /** Wait before the first start after a loss; by default no test waits for it. */
   Duration firstRestart = Duration.ofHours(1);
 
+  /** Wait of a close for the device. */
+  Duration closeLimit = WAIT;
+
   final MissingLinks missing = new MissingLinks();
 
   /** Spark's own client. */
@@ -69,52 +73,29 @@ abstract class RuntimeFixture {
     }
   }
 
+  /** As in a native call, which ignores interrupts. */
   static void awaitDespiteInterrupts(CountDownLatch latch) {
-    boolean opened = false;
-    while (!opened) {
-      try {
-        latch.await();
-        opened = true;
-      } catch (InterruptedException e) {
-        // A native call ignores interrupts as well.
-        opened = latch.getCount() == 0;
-      }
+    while (latch.getCount() > 0) {
+      LockSupport.parkNanos(WAIT.toNanos() / 30_000);
     }
   }
 
   /** A runtime whose first start has succeeded. */
   final RdmaRuntime startedOn(TransportStart transports) {
-    RdmaRuntime runtime = runtime(engine, transports, List.of());
+    RdmaRuntime runtime = runtime(engine, transports);
     runtime.start();
     runtime.require(WAIT);
     return runtime;
   }
 
-  final RdmaRuntime runtime(FakeEngine chosen, TransportStart transports, List<String> reasons) {
-    return runtime((name, settings) -> chosen.choice(), transports, reasons);
+  final RdmaRuntime runtime(FakeEngine chosen, TransportStart transports) {
+    return runtime((name, settings) -> chosen.choice(), transports);
   }
 
   final RdmaRuntime runtime(
-      BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      TransportStart transports,
-      List<String> warnings) {
-    return runtime(engines, transports, warnings, WAIT);
-  }
-
-  final RdmaRuntime runtime(
-      BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      TransportStart transports,
-      List<String> warnings,
-      Duration closeLimit) {
-    ShuffleSettings settings = ShuffleSettings.defaults();
-    return runtime(
-        new RdmaStart(SparkEnv.get(), settings, engines, transports, warnings), closeLimit);
-  }
-
-  final RdmaRuntime runtime(RdmaStart start, Duration closeLimit) {
+      BiFunction<String, EngineSettings, Verbs.Choice> engines, TransportStart transports) {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
-    ShuffleCounters counters = new ShuffleCounters();
     ControlThread control = new ControlThread();
     DirectoryClient directory =
         driver == null
@@ -126,8 +107,8 @@ abstract class RuntimeFixture {
         directory,
         new FallbackThreads(request -> {}),
         (peer, stage) -> directory.find(peer.executorId()),
-        counters,
-        start,
+        new ShuffleCounters(),
+        new RdmaStart(env, settings, engines, transports, List.of()),
         new RdmaRuntime.Limits(firstStart, closeLimit, firstRestart),
         control,
         missing);
