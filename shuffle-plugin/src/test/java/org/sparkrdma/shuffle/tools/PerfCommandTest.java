@@ -95,25 +95,9 @@ class PerfCommandTest {
     try (RunningListener server = new RunningListener()) {
       assertThat(client("127.0.0.1:" + server.port(), "--sizes", "8", "--ms", "1")).isZero();
     }
-    String number = " +([0-9]+[.][0-9]{3}|-)";
-    assertThat(output.toString().lines().dropWhile(line -> !line.startsWith("us ")))
-        .satisfiesExactly(
-            line -> assertThat(line).matches("us +64 KiB +1 MiB +16 MiB"),
-            line -> assertThat(line).matches("file: registration of a new one" + number.repeat(3)),
-            line ->
-                assertThat(line)
-                    .matches("file: registration, not in the page cache" + number.repeat(3)),
-            line ->
-                assertThat(line)
-                    .matches("file: registration, in the page cache" + number.repeat(3)),
-            line -> assertThat(line).matches("file: deregistration" + number.repeat(3)),
-            line -> assertThat(line).matches("file: copy" + number.repeat(3)),
-            line -> assertThat(line).matches("connection" + number),
-            line -> assertThat(line).matches("post of one thread" + number),
-            line -> assertThat(line).matches("post of each of four threads" + number),
-            line -> assertThat(line).matches("READ of 4 KiB" + number),
-            line -> assertThat(line).matches("READ of 4 KiB, 16 in flight" + number),
-            line -> assertThat(line).startsWith("What this means for tuning: "));
+    assertThat(output.toString())
+        .containsPattern("\nREAD of 4 KiB, 16 in flight +[0-9]+[.][0-9]{3}\n")
+        .contains("\nWhat this means for tuning: ");
   }
 
   private static String[] with(String[] arguments, String... more) {
