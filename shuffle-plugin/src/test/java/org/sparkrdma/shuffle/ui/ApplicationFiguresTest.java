@@ -134,22 +134,6 @@ class ApplicationFiguresTest {
     }
   }
 
-  /** The answer to a report may be lost, so that it comes again. */
-  @Test
-  void shouldAddEachReportOnceToItsStages() {
-    figures.report("1", Map.of("stages", List.of(1L, 4L, 100L, 10L, 5L)));
-    figures.report("1", Map.of("stages", List.of(1L, 4L, 100L, 10L, 5L)));
-    figures.report("2", Map.of("stages", List.of(1L, 4L, 7L, 0L, 0L)));
-    assertThat(received(4)).isEqualTo(new BytesByPath(107, 10, 5, 0));
-    figures.report("1", Map.of("stages", List.of(2L, 4L, 30L, 0L, 1L, 5L, 0L, 0L, 9L)));
-    assertThat(received(4)).isEqualTo(new BytesByPath(137, 10, 6, 0));
-    assertThat(received(5)).isEqualTo(new BytesByPath(0, 0, 9, 0));
-    figures.report("1", Map.of("stages", List.of()));
-    figures.remove("1", "killed");
-    figures.report("1", Map.of("stages", List.of(3L, 4L, -1L, 0L, 0L)));
-    assertThat(received(4)).as("the last report").isEqualTo(new BytesByPath(136, 10, 6, 0));
-  }
-
   /** Property: the sum of the reports is the sum of what was added. */
   @Test
   void shouldLoseNoBytesOfAStageHoweverManyReadBetweenTwoReports() {
