@@ -147,23 +147,6 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldHoldNoMoreAfterFiveThousandExecutorsThanAfterATenth() {
-    List<Integer> sizes = new ArrayList<>();
-    for (int i = 0; i < 5_000; i++) {
-      String executorId = Integer.toString(i);
-      client.publish(DirectoryServiceTest.endpoint(executorId, i)).join();
-      assertThat(client.find(executorId).join()).isPresent();
-      if (i >= 10) {
-        service.remove(Integer.toString(i - 10));
-      }
-      sizes.add(client.endpoints().size());
-    }
-    assertThat(sizes.get(4_999)).isLessThanOrEqualTo(12);
-    assertThat(sizes.get(4_999)).isEqualTo(sizes.get(500));
-    assertThat(client.find("4980").join()).isEmpty();
-  }
-
-  @Test
   void shouldKeepEndpointsWhenTheDriverHasForgottenRemovals() {
     client.publish(DirectoryServiceTest.endpoint("there", 1)).join();
     client.publish(DirectoryServiceTest.endpoint("gone", 2)).join();
