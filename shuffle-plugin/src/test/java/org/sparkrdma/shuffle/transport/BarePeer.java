@@ -12,7 +12,6 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -96,15 +95,8 @@ final class BarePeer implements AutoCloseable {
     readable.memory().slice(0, CONTENT_BYTES).put(content(CONTENT_BYTES));
     NetworkAddress address = NetworkAddress.ofHost(TestEngine.address());
     Listener listener = node.manager.listen(new InetSocketAddress(TestEngine.address(), 0), 8);
-    self = endpoint(incarnation, new ListenerAddress(address, listener.address().getPort()));
-  }
-
-  private static Endpoint endpoint(long incarnation, ListenerAddress address) {
-    byte[] token = new byte[Endpoint.TOKEN_BYTES];
-    new Random(incarnation).nextBytes(token);
-    String executor = Long.toString(incarnation);
-    return new Endpoint(
-        executor, "host", List.of(address), "soft", Messages.PROTOCOL, incarnation, token);
+    int port = listener.address().getPort();
+    self = TestExecutor.endpoint(incarnation, List.of(new ListenerAddress(address, port)));
   }
 
   /** The bytes of a block of a peer that is a server. */
@@ -124,7 +116,7 @@ final class BarePeer implements AutoCloseable {
 
   /** It is another executor from now on, of which no fault is remembered. */
   void become(long incarnation) {
-    self = endpoint(incarnation, self.addresses().get(0));
+    self = TestExecutor.endpoint(incarnation, self.addresses());
   }
 
   /** Posts this number of receives on later connections, and no more. */
@@ -214,6 +206,11 @@ final class BarePeer implements AutoCloseable {
     return nextEvent() == ConnectionEvent.Type.ESTABLISHED;
   }
 
+  /** Writes a REQUEST without a secret. */
+  byte[] request(Endpoint server) {
+    return request(server, new byte[0], self);
+  }
+
   /** Writes a REQUEST with this secret in the name of an executor. */
   byte[] request(Endpoint server, byte[] secret, Endpoint caller) {
     return request(server, secret, caller, initiatorBinding());
@@ -241,9 +238,14 @@ final class BarePeer implements AutoCloseable {
     return answer;
   }
 
+  /** The same in its own name. */
+  byte[] requestAndAwaitAnswer(Endpoint server) throws VerbsException {
+    return requestAndAwaitAnswer(server, self);
+  }
+
   /** Connects with a proof, as any executor of the application can. */
   void prove(Endpoint server) throws VerbsException {
-    requestAndAwaitAnswer(server, self);
+    requestAndAwaitAnswer(server);
     send(confirm());
   }
 
@@ -302,19 +304,14 @@ final class BarePeer implements AutoCloseable {
 
   /** Accepts the next connection, and proves itself. */
   void acceptAndProve() throws VerbsException {
-    byte[] answer = acceptAndTakeRequest(new byte[0]);
-    send(answer);
+    send(acceptAndTakeRequest());
     handshake.takeConfirm(ByteBuffer.wrap(awaitMessage()));
   }
 
   /** Accepts the next connection and takes its REQUEST; returns the REPLY. */
-  byte[] acceptAndTakeRequest(byte[] secret) throws VerbsException {
+  byte[] acceptAndTakeRequest() throws VerbsException {
     accept();
-    return takeRequest(secret);
-  }
-
-  private byte[] takeRequest(byte[] secret) {
-    handshake = Handshake.ofResponder(new Identity(self, secret));
+    handshake = Handshake.ofResponder(new Identity(self, new byte[0]));
     ConnectionBinding binding =
         ConnectionBinding.of(
             requestHasQueuePair() ? connection.requestQueuePairNumber() : 0,
@@ -332,10 +329,6 @@ final class BarePeer implements AutoCloseable {
       await();
       requested = nextRequest();
     }
-    accept(requested);
-  }
-
-  private void accept(Connection requested) throws VerbsException {
     end();
     connection = requested;
     prepare();

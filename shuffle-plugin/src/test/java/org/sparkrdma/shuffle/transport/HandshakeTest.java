@@ -6,16 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.shuffle.address.ListenerAddress;
-import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
-import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.shuffle.wire.SetupMessages;
 
 /** The proof of both ends without a device. */
@@ -31,11 +27,7 @@ class HandshakeTest {
   private Handshake responder;
 
   private static Endpoint endpoint(long incarnation) {
-    byte[] token = new byte[Endpoint.TOKEN_BYTES];
-    new Random(incarnation).nextBytes(token);
-    NetworkAddress address = NetworkAddress.ofHost(InetAddress.getLoopbackAddress());
-    List<ListenerAddress> listeners = List.of(new ListenerAddress(address, 1));
-    return new Endpoint("e", "host", listeners, "soft", Messages.PROTOCOL, incarnation, token);
+    return TestExecutor.endpoint(incarnation, TestAddresses.listener("127.0.0.1", 1));
   }
 
   private static ConnectionBinding binding(int queuePair) {

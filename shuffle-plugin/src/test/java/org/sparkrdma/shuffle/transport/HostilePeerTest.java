@@ -4,9 +4,10 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.Named.named;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -15,12 +16,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -46,10 +55,18 @@ class HostilePeerTest extends TransportFixture {
   private TestExecutor server;
   private TestExecutor honest;
   private BarePeer peer;
+  private final List<BarePeer> others = new ArrayList<>();
 
   @BeforeEach
   void openADevice() throws Exception {
     peer = new BarePeer(9);
+  }
+
+  /** One more peer. */
+  private BarePeer another() throws Exception {
+    BarePeer opened = new BarePeer(100 + others.size());
+    others.add(opened);
+    return opened;
   }
 
   private void start() throws Exception {
@@ -73,10 +90,16 @@ class HostilePeerTest extends TransportFixture {
 
   @AfterEach
   void closeThePeer() {
+    others.forEach(BarePeer::close);
     peer.close();
     if (server != null) {
       assertThat(server.losses()).isEmpty();
     }
+    // As in the fixture, JUnit may hold this instance.
+    others.clear();
+    peer = null;
+    server = null;
+    honest = null;
   }
 
   private static BlockRange block(long map) {
@@ -96,11 +119,6 @@ class HostilePeerTest extends TransportFixture {
     assertThat(bytes).isEqualTo(expected);
   }
 
-  /** A reader without a connection to the server gets one. */
-  private void assertNewPeerReads() throws Exception {
-    assertReads(start(3), 1);
-  }
-
   private void assertOnlyItsOwnConnectionEnds() throws Exception {
     peer.awaitEnd();
     assertHonestPeerReads(1);
@@ -115,94 +133,118 @@ class HostilePeerTest extends TransportFixture {
     assertHonestPeerReads(1);
   }
 
-  private void sendRequest(Endpoint to, byte... secret) throws Exception {
+  private void connect() throws Exception {
     assertThat(peer.connect(server.endpoint())).isTrue();
-    peer.send(peer.request(to, secret, peer.endpoint()));
   }
 
   // Strangers.
 
-  @Test
-  void shouldServeAMemberByBareVerbs() throws Exception {
-    startAndProve(new Options(2));
-    assertThat(peer.read(peer.locate(block(0)))).isTrue();
-    peer.locate(block(1));
+  /** A message to a server. */
+  private interface Message {
+    byte[] of(BarePeer peer, Endpoint server) throws Exception;
   }
 
-  @Test
-  void shouldRefuseAPeerWithoutTheToken() throws Exception {
+  private static Arguments refused(Refusal reason, String name, Message message) {
+    return arguments(reason, named(name, message));
+  }
+
+  private static Stream<Arguments> refusedRequests() {
+    InetSocketAddress other = new InetSocketAddress("192.0.2.1", 1);
+    byte[] noToken = new byte[Endpoint.TOKEN_BYTES];
+    return Stream.of(
+        refused(
+            Refusal.PROOF,
+            "without the token",
+            (peer, to) -> peer.request(Endpoints.with(to, to.addresses(), noToken))),
+        refused(
+            Refusal.INCARNATION,
+            "to a stale endpoint",
+            (peer, to) -> peer.request(TestExecutor.endpoint(3, to.addresses()))),
+        refused(
+            Refusal.VERSION,
+            "of another version",
+            (peer, to) -> changed(peer.request(to), 1, Messages.PROTOCOL + 1)),
+        refused(
+            Refusal.PROOF,
+            "made for another address",
+            (peer, to) -> peer.request(to, NO_SECRET, peer.endpoint(), peer.bindingFrom(other))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("refusedRequests")
+  void shouldRefuseARequest(Refusal reason, Message request) throws Exception {
     start();
-    Endpoint real = server.endpoint();
-    byte[] token = new byte[Endpoint.TOKEN_BYTES];
-    sendRequest(
-        new Endpoint(
-            real.executorId(),
-            real.host(),
-            real.addresses(),
-            real.engine(),
-            real.protocol(),
-            real.incarnation(),
-            token));
-    assertRefused(Refusal.PROOF);
-  }
-
-  @Test
-  void shouldAcceptAPeerWithTheSecretOfTheApplication() throws Exception {
-    TestExecutor reader = start(new Options(1).secret("same"));
-    TestExecutor same = start(new Options(2).secret("same"));
-    same.outputs().write(0, random, 1_000);
-    assertRight(same, List.of(block(0)), fetch(reader, same, List.of(block(0))));
-  }
-
-  @Test
-  void shouldRefuseAStaleEndpoint() throws Exception {
-    start();
-    TestExecutor before = start(new Options(3));
-    sendRequest(before.endpoint());
-    assertRefused(Refusal.INCARNATION);
-  }
-
-  @Test
-  void shouldRefuseAnotherVersionOfTheProtocol() throws Exception {
-    start();
-    assertThat(peer.connect(server.endpoint())).isTrue();
-    byte[] request = peer.request(server.endpoint(), NO_SECRET, peer.endpoint());
-    request[1]++;
-    peer.send(request);
-    assertRefused(Refusal.VERSION);
-  }
-
-  @Test
-  void shouldRefuseARequestThatWasMadeForAnotherAddress() throws Exception {
-    start();
-    assertThat(peer.connect(server.endpoint())).isTrue();
-    InetSocketAddress other = new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 1);
-    peer.send(peer.request(server.endpoint(), NO_SECRET, peer.endpoint(), peer.bindingFrom(other)));
-    assertRefused(Refusal.PROOF);
+    connect();
+    peer.send(request.of(peer, server.endpoint()));
+    assertRefused(reason);
   }
 
   @Test
   void shouldRefuseARequestThatWasMadeForAnotherQueuePair() throws Exception {
     start();
     assumeTrue(peer.requestHasQueuePair(), "the request has no queue pair number");
-    assertThat(peer.connect(server.endpoint())).isTrue();
-    byte[] recorded = peer.request(server.endpoint(), NO_SECRET, peer.endpoint());
+    connect();
+    byte[] recorded = peer.request(server.endpoint());
     peer.send(recorded);
     assertThat(peer.awaitMessage()[0]).isEqualTo((byte) Messages.REPLY);
-    assertThat(peer.connect(server.endpoint())).isTrue();
+    connect();
     peer.send(recorded);
     assertRefused(Refusal.PROOF);
   }
 
-  @Test
-  void shouldEndAConnectionWithARecordedConfirm() throws Exception {
+  private static Stream<Named<Message>> messagesAgainstTheSetUp() {
+    return Stream.of(
+        named(
+            "a recorded CONFIRM",
+            (peer, to) -> {
+              peer.prove(to);
+              byte[] recorded = peer.confirm();
+              peer.requestAndAwaitAnswer(to);
+              return recorded;
+            }),
+        named(
+            "a CONFIRM before all else",
+            (peer, to) -> {
+              peer.requestAndAwaitAnswer(to);
+              assertThat(peer.connect(to)).isTrue();
+              return peer.confirm();
+            }),
+        named(
+            "a CONFIRM with the proof of the answer",
+            (peer, to) -> {
+              byte[] answer = peer.requestAndAwaitAnswer(to);
+              byte[] confirm = peer.confirm();
+              System.arraycopy(answer, answer.length - 32, confirm, confirm.length - 32, 32);
+              return confirm;
+            }),
+        named("the answer", BarePeer::requestAndAwaitAnswer),
+        named(
+            "a LOCATE before the CONFIRM",
+            (peer, to) -> {
+              peer.requestAndAwaitAnswer(to);
+              return BarePeer.locate(1, block(0));
+            }),
+        named(
+            "a second CONFIRM",
+            (peer, to) -> {
+              peer.prove(to);
+              return peer.confirm();
+            }),
+        named(
+            "a second REQUEST",
+            (peer, to) -> {
+              peer.prove(to);
+              return peer.request(to);
+            }));
+  }
+
+  @ParameterizedTest
+  @MethodSource("messagesAgainstTheSetUp")
+  void shouldEndAConnectionWith(Message wrong) throws Exception {
     start();
-    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    byte[] recorded = peer.confirm();
-    peer.send(recorded);
-    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    peer.send(recorded);
+    peer.send(wrong.of(peer, server.endpoint()));
     assertOnlyItsOwnConnectionEnds();
+    assertThat(server.count(Counter.LOCATES_SERVED)).as("for the honest peer").isEqualTo(2);
   }
 
   @Test
@@ -212,72 +254,19 @@ class HostilePeerTest extends TransportFixture {
     peer.accept();
     byte[] own = peer.awaitMessage();
     assertThat(own[0]).isEqualTo((byte) Messages.REQUEST);
-    assertThat(peer.connect(server.endpoint())).isTrue();
+    connect();
     peer.send(own);
     assertRefused(Refusal.INCARNATION);
     assertThat(wanted.await().failed(0)).isTrue();
   }
 
   @Test
-  void shouldEndAConnectionWhoseAnswerIsSentBack() throws Exception {
-    start();
-    byte[] answer = peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    peer.send(answer);
-    assertOnlyItsOwnConnectionEnds();
-  }
-
-  @Test
-  void shouldEndAConnectionWhoseProofOfTheConfirmIsThatOfTheAnswer() throws Exception {
-    start();
-    byte[] answer = peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    byte[] confirm = peer.confirm();
-    System.arraycopy(answer, answer.length - 32, confirm, confirm.length - 32, 32);
-    peer.send(confirm);
-    assertOnlyItsOwnConnectionEnds();
-  }
-
-  @Test
   void shouldRefuseAFirstMessageThatIsNoRequest() throws Exception {
     start();
-    assertThat(peer.connect(server.endpoint())).isTrue();
+    connect();
     peer.send(BarePeer.locate(1, block(0)));
     assertRefused(Refusal.MALFORMED);
     peer.send(BarePeer.locate(1, block(0)));
-    assertOnlyItsOwnConnectionEnds();
-  }
-
-  @Test
-  void shouldEndAConnectionWhoseFirstMessageIsAConfirm() throws Exception {
-    start();
-    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    byte[] confirm = peer.confirm();
-    assertThat(peer.connect(server.endpoint())).isTrue();
-    peer.send(confirm);
-    assertOnlyItsOwnConnectionEnds();
-  }
-
-  @Test
-  void shouldEndAConnectionThatLocatesBeforeTheConfirm() throws Exception {
-    start();
-    peer.requestAndAwaitAnswer(server.endpoint(), peer.endpoint());
-    peer.send(BarePeer.locate(1, block(0)));
-    assertOnlyItsOwnConnectionEnds();
-    assertThat(server.count(Counter.LOCATES_SERVED)).isEqualTo(2);
-  }
-
-  @Test
-  void shouldEndAConnectionWithASecondConfirm() throws Exception {
-    startAndProve(new Options(2));
-    peer.locate(block(0));
-    peer.send(peer.confirm());
-    assertOnlyItsOwnConnectionEnds();
-  }
-
-  @Test
-  void shouldEndAConnectionWithASecondRequest() throws Exception {
-    startAndProve(new Options(2));
-    peer.locate(block(0));
-    peer.send(peer.request(server.endpoint(), NO_SECRET, peer.endpoint()));
     assertOnlyItsOwnConnectionEnds();
   }
 
@@ -286,10 +275,9 @@ class HostilePeerTest extends TransportFixture {
     startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(peer.canLimitAccess(), "there the device cannot withhold access");
     Located.Decoder extent = peer.locate(block(0));
-    try (BarePeer unconfirmed = new BarePeer(10)) {
-      unconfirmed.requestAndAwaitAnswer(server.endpoint(), unconfirmed.endpoint());
-      assertThat(unconfirmed.read(extent)).isFalse();
-    }
+    BarePeer unconfirmed = another();
+    unconfirmed.requestAndAwaitAnswer(server.endpoint());
+    assertThat(unconfirmed.read(extent)).isFalse();
     assertThat(peer.read(extent)).as("the key is right for a proven peer").isTrue();
     assertHonestPeerReads(1);
   }
@@ -298,34 +286,29 @@ class HostilePeerTest extends TransportFixture {
   void shouldRefuseReadsOfStrangersWithAddressAndKey() throws Exception {
     startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW));
     Located.Decoder extent = peer.locate(block(0));
-    try (BarePeer refused = new BarePeer(10);
-        BarePeer ofAnotherApplication = new BarePeer(11)) {
-      if (refused.canLimitAccess()) {
-        assertThat(refused.connect(server.endpoint())).isTrue();
-        refused.send(refused.request(server.endpoint(), new byte[] {1}, refused.endpoint()));
-        refused.awaitMessage();
-        assertThat(refused.read(extent)).isFalse();
-      }
-      ofAnotherApplication.prove(start(3).endpoint());
-      assertThat(ofAnotherApplication.read(extent)).isFalse();
+    BarePeer refused = another();
+    if (refused.canLimitAccess()) {
+      assertThat(refused.connect(server.endpoint())).isTrue();
+      refused.send(refused.request(server.endpoint(), new byte[] {1}, refused.endpoint()));
+      refused.awaitMessage();
+      assertThat(refused.read(extent)).isFalse();
     }
+    BarePeer ofAnotherApplication = another();
+    ofAnotherApplication.prove(start(3).endpoint());
+    assertThat(ofAnotherApplication.read(extent)).isFalse();
     assertThat(peer.read(extent)).as("the key is right for a proven peer").isTrue();
     assertHonestPeerReads(1);
   }
 
-  @Test
-  void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldEndTheConnectionOfAPeerThatNeverConfirms(boolean requests) throws Exception {
     startServer(new Options(2).connectTimeout(BRIEF));
-    assertThat(peer.connect(server.endpoint())).isTrue();
-    peer.awaitEnd();
-    assertHonestPeerReads(1);
-    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
-  }
-
-  @Test
-  void shouldEndTheConnectionOfAPeerThatNeverConfirms() throws Exception {
-    startServer(new Options(2).connectTimeout(BRIEF));
-    peer.requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
+    if (requests) {
+      peer.requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
+    } else {
+      connect();
+    }
     peer.awaitEnd();
     assertHonestPeerReads(1);
     assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
@@ -334,7 +317,8 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfARefusedPeerThatStays() throws Exception {
     startServer(new Options(2).connectTimeout(BRIEF));
-    sendRequest(server.endpoint(), (byte) 1);
+    connect();
+    peer.send(peer.request(server.endpoint(), new byte[] {1}, peer.endpoint()));
     assertRefused(Refusal.PROOF);
     peer.awaitEnd();
     assertHonestPeerReads(2);
@@ -344,24 +328,19 @@ class HostilePeerTest extends TransportFixture {
   void shouldLimitUnprovenConnectionsAndAcceptANewPeerWhenTheyEnd() throws Exception {
     // Longer than ten connects take on emulated processors: none of them ends meanwhile.
     startServer(new Options(2).maxConnections(32).connectTimeout(Duration.ofSeconds(4)));
-    List<BarePeer> flood = new ArrayList<>();
-    try {
-      for (int i = 0; i < 10; i++) {
-        flood.add(new BarePeer(100 + i));
-      }
-      int accepted = 0;
-      for (BarePeer each : flood) {
-        accepted += each.connect(server.endpoint()) ? 1 : 0;
-      }
-      assertThat(accepted).isBetween(1, 8);
-      assertThat(peer.connect(server.endpoint())).isFalse();
-      assertHonestPeerReads(1);
-      if (peer.rejectsWithReason()) {
-        // It tries again until there is room.
-        assertNewPeerReads();
-      }
-    } finally {
-      flood.forEach(BarePeer::close);
+    for (int i = 0; i < 10; i++) {
+      another();
+    }
+    int accepted = 0;
+    for (BarePeer each : others) {
+      accepted += each.connect(server.endpoint()) ? 1 : 0;
+    }
+    assertThat(accepted).isBetween(1, 8);
+    assertThat(peer.connect(server.endpoint())).isFalse();
+    assertHonestPeerReads(1);
+    if (peer.rejectsWithReason()) {
+      // It tries again until there is room.
+      assertReads(start(3), 1);
     }
   }
 
@@ -372,22 +351,16 @@ class HostilePeerTest extends TransportFixture {
     startServer(
         new Options(2).maxConnections(4 * strangers).connectTimeout(Duration.ofSeconds(20)));
     assumeFalse(peer.isOnIwarp(), "there an answer without a receive ends the connection");
-    List<BarePeer> flood = new ArrayList<>();
-    try {
-      for (int i = 0; i < strangers; i++) {
-        BarePeer stranger = new BarePeer(100 + i);
-        flood.add(stranger);
-        stranger.receiveOnly(0);
-        assertThat(stranger.connect(server.endpoint())).isTrue();
-        stranger.send(stranger.request(server.endpoint(), new byte[] {1}, stranger.endpoint()));
-      }
-      while (server.count(Counter.CONNECTIONS_REFUSED) < strangers) {
-        Thread.onSpinWait();
-      }
-      assertHonestPeerReads(1);
-    } finally {
-      flood.forEach(BarePeer::close);
+    for (int i = 0; i < strangers; i++) {
+      BarePeer stranger = another();
+      stranger.receiveOnly(0);
+      assertThat(stranger.connect(server.endpoint())).isTrue();
+      stranger.send(stranger.request(server.endpoint(), new byte[] {1}, stranger.endpoint()));
     }
+    while (server.count(Counter.CONNECTIONS_REFUSED) < strangers) {
+      Thread.onSpinWait();
+    }
+    assertHonestPeerReads(1);
   }
 
   // Executors of the application.
@@ -395,22 +368,17 @@ class HostilePeerTest extends TransportFixture {
   @Test
   void shouldServeAnExecutorWhoseIncarnationOthersClaim() throws Exception {
     start();
-    List<BarePeer> claiming = new ArrayList<>();
-    try {
-      for (int i = 0; i < 3; i++) {
-        claiming.add(new BarePeer(100 + i));
-        claiming.get(i).requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
-        // The last one does not even confirm.
-        if (i < 2) {
-          claiming.get(i).send(claiming.get(i).confirm());
-          claiming.get(i).locate(block(0));
-        }
+    for (int i = 0; i < 3; i++) {
+      BarePeer claiming = another();
+      claiming.requestAndAwaitAnswer(server.endpoint(), honest.endpoint());
+      // The last one does not even confirm.
+      if (i < 2) {
+        claiming.send(claiming.confirm());
+        claiming.locate(block(0));
       }
-      assertHonestPeerReads(1);
-      assertThat(honest.count(Counter.CONNECTIONS_CLOSED)).isZero();
-    } finally {
-      claiming.forEach(BarePeer::close);
     }
+    assertHonestPeerReads(1);
+    assertThat(honest.count(Counter.CONNECTIONS_CLOSED)).isZero();
   }
 
   private static byte[] changed(byte[] message, int at, int value) {
@@ -519,29 +487,16 @@ class HostilePeerTest extends TransportFixture {
     assertOnlyItsOwnConnectionEnds();
   }
 
-  @Test
-  void shouldEndTheConnectionOfAPeerThatReleasesAnothersLease() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldEndTheConnectionOfAPeerThatReleasesAnothersLease(boolean byLocate) throws Exception {
     startAndProve(new Options(2));
     Located.Decoder extent = peer.locate(block(0));
-    try (BarePeer thief = new BarePeer(10)) {
-      thief.prove(server.endpoint());
-      thief.send(BarePeer.release(extent.leaseId()));
-      thief.awaitEnd();
-    }
-    assertThat(peer.read(extent)).isTrue();
-    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
-    assertHonestPeerReads(1);
-  }
-
-  @Test
-  void shouldEndTheConnectionOfAPeerWhoseLocateReleasesAnothersLease() throws Exception {
-    startAndProve(new Options(2));
-    Located.Decoder extent = peer.locate(block(0));
-    try (BarePeer thief = new BarePeer(10)) {
-      thief.prove(server.endpoint());
-      thief.send(BarePeer.locate(1, block(0), extent.leaseId()));
-      thief.awaitEnd();
-    }
+    long lease = extent.leaseId();
+    BarePeer thief = another();
+    thief.prove(server.endpoint());
+    thief.send(byLocate ? BarePeer.locate(1, block(0), lease) : BarePeer.release(lease));
+    thief.awaitEnd();
     assertThat(peer.read(extent)).isTrue();
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
     assertHonestPeerReads(1);
@@ -569,29 +524,17 @@ class HostilePeerTest extends TransportFixture {
     assertHonestPeerReads(0);
   }
 
-  @Test
-  void shouldServeOthersAgainWhenAPeerThatKeepsWindowsIsGone() throws Exception {
-    startAndProve(new Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
-    assertOthersAreServedAfter(hoardedMaps());
-  }
-
-  @Test
-  void shouldServeOthersAgainWhenAPeerThatKeepsSlotsIsGone() throws Exception {
-    startAndProve(new Options(2).mode(ServeSettings.Mode.COPY));
-    assertOthersAreServedAfter(hoardedMaps());
-  }
-
-  /** Number of blocks located for it when it releases nothing. */
-  private int hoardedMaps() {
-    int located = 0;
-    for (int map = 0; map < MAPS; map++) {
-      located += peer.locate(block(map)).kind() == Located.Kind.LOCATED ? 1 : 0;
-    }
-    return located;
-  }
-
   /** Others share its windows, and use TCP for the rest until its connection ends. */
-  private void assertOthersAreServedAfter(int hoarded) throws Exception {
+  @ParameterizedTest
+  @EnumSource(names = {"WINDOW", "COPY"})
+  void shouldServeOthersAgainWhenAPeerThatReleasesNothingIsGone(ServeSettings.Mode mode)
+      throws Exception {
+    Options options = new Options(2).mode(mode);
+    startAndProve(mode == ServeSettings.Mode.COPY ? options : options.pinned(4L << 20, 1 << 20));
+    int hoarded = 0;
+    for (int map = 0; map < MAPS; map++) {
+      hoarded += peer.locate(block(map)).kind() == Located.Kind.LOCATED ? 1 : 0;
+    }
     assertThat(hoarded).isBetween(1, MAPS);
     if (hoarded < MAPS) {
       CollectedBlocks refused = fetch(honest, server, List.of(block(MAPS - 1)));

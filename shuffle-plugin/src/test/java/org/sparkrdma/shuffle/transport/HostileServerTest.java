@@ -39,7 +39,6 @@ import org.sparkrdma.shuffle.wire.SetupMessages;
 @Timeout(60)
 class HostileServerTest extends TransportFixture {
   private static final int LENGTH = BarePeer.PERIOD;
-  private static final byte[] NO_SECRET = {};
   private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
 
   private final AtomicLong passedNs = new AtomicLong();
@@ -103,6 +102,20 @@ class HostileServerTest extends TransportFixture {
     return server.awaitLocate(wanted).requestId();
   }
 
+  /** Begins the answer to the first LOCATE. */
+  private BarePeer.Answer fetchAndAnswer(int blocks) throws Exception {
+    return server.answer(fetchAndAwaitLocate(blocks));
+  }
+
+  /** A block is read, and its lease released; returns the id of its LOCATE. */
+  private long fetchAndAwaitRelease() throws Exception {
+    long id = fetchAndAwaitLocate(1);
+    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
+    wanted.await();
+    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    return id;
+  }
+
   private BarePeer.Answer answer(Locate to) {
     return server.answer(to.requestId());
   }
@@ -125,8 +138,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadFromAServerByBareVerbs() throws Exception {
-    long id = fetchAndAwaitLocate(2);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).extent(1, 0, 0, 0).send(1);
+    fetchAndAnswer(2).extent(0, 0, LENGTH, LENGTH).extent(1, 0, 0, 0).send(1);
     wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
     assertThat(wanted.bytes(1)).isEmpty();
@@ -135,8 +147,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldReadAnEmptyBlockWithoutALease() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, 0, 0).send(0);
+    fetchAndAnswer(1).extent(0, 0, 0, 0).send(0);
     wanted.await();
     assertThat(wanted.bytes(0)).isEmpty();
   }
@@ -160,7 +171,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldRefuseAServerThatReplaysAnAnswer() throws Exception {
     fetch(1);
-    byte[] recorded = server.acceptAndTakeRequest(NO_SECRET);
+    byte[] recorded = server.acceptAndTakeRequest();
     server.end();
     wanted.await();
     fetch(1);
@@ -191,7 +202,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerThatLocatesBeforeItsProof() throws Exception {
     fetch(1);
-    server.acceptAndTakeRequest(NO_SECRET);
+    server.acceptAndTakeRequest();
     server.answer(0).extent(0, 0, LENGTH, LENGTH).send(1);
     assertProtocolError();
   }
@@ -199,7 +210,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerWithAMalformedAnswer() throws Exception {
     fetch(1);
-    byte[] answer = server.acceptAndTakeRequest(NO_SECRET);
+    byte[] answer = server.acceptAndTakeRequest();
     server.send(Arrays.copyOf(answer, answer.length - 1));
     assertProtocolError();
   }
@@ -207,7 +218,7 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldEndTheConnectionOfAServerWithASecondAnswer() throws Exception {
     fetch(1);
-    byte[] answer = server.acceptAndTakeRequest(NO_SECRET);
+    byte[] answer = server.acceptAndTakeRequest();
     server.send(answer);
     server.awaitMessage();
     server.send(answer);
@@ -322,8 +333,7 @@ class HostileServerTest extends TransportFixture {
     for (int i = 0; i < wrong.size(); i++) {
       // No fault of this executor is known.
       server.become(100 + i);
-      long id = fetchAndAwaitLocate(2);
-      wrong.get(i).apply(server.answer(id)).send(1);
+      wrong.get(i).apply(fetchAndAnswer(2)).send(1);
       assertReasons(FallbackReason.PROTOCOL_ERROR);
       server.awaitEnd();
       assertThat(reader.count(Counter.PROTOCOL_ERRORS)).as("answer %s", i).isEqualTo(i + 1);
@@ -336,16 +346,14 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForABlockOfTwoLengthsInTwoAnswers() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).extent(0, LENGTH, LENGTH, 3 * LENGTH).send(2);
     assertProtocolError();
   }
 
   @Test
   void shouldUseTcpForABlockThatIsLocatedAndThenBusy() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).byTcp(0, Located.Kind.BUSY).send(0);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
@@ -353,9 +361,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForABlockThatIsLocatedAndBusyInOneAnswer() throws Exception {
-    long id = fetchAndAwaitLocate(2);
-    server
-        .answer(id)
+    fetchAndAnswer(2)
         .extent(0, 0, LENGTH, 2 * LENGTH)
         .byTcp(0, Located.Kind.BUSY)
         .extent(1, 0, LENGTH, LENGTH)
@@ -367,8 +373,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionWhenABlockIsBusyAndThenLocated() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).byTcp(0, Located.Kind.BUSY).extent(0, 0, LENGTH, LENGTH).send(1);
+    fetchAndAnswer(1).byTcp(0, Located.Kind.BUSY).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
     server.awaitEnd();
@@ -377,8 +382,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForABlockWithTinyExtentsInBoundedTime() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, 1, 1 << 20).send(1);
+    fetchAndAnswer(1).extent(0, 0, 1, 1 << 20).send(1);
     int answers = 1;
     Locate next = server.awaitLocate(wanted);
     while (next != null) {
@@ -393,8 +397,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForABlockOfAnAbsurdLength() throws Exception {
-    long id = fetchAndAwaitLocate(2);
-    server.answer(id).extent(0, 0, 1, Long.MAX_VALUE).extent(1, 0, LENGTH, LENGTH).send(1);
+    fetchAndAnswer(2).extent(0, 0, 1, Long.MAX_VALUE).extent(1, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
     assertThat(wanted.bytes(1)).isEqualTo(BarePeer.content(LENGTH));
@@ -402,15 +405,13 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForABlockThatIsReadUnderNoLease() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(0);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, LENGTH).send(0);
     assertProtocolError();
   }
 
   @Test
   void shouldUseTcpForBlocksThatCannotBeRead() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).unreadable(0, LENGTH).send(1);
+    fetchAndAnswer(1).unreadable(0, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.failed(0)).isTrue();
     server.awaitEnd();
@@ -418,8 +419,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForMalformedAnswers() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    byte[] valid = server.answer(id).extent(0, 0, LENGTH, LENGTH).encode(1, 60_000);
+    byte[] valid = fetchAndAnswer(1).extent(0, 0, LENGTH, LENGTH).encode(1, 60_000);
     int extent = Located.HEADER_BYTES;
     assertEndOfEachConnection(
         List.of(
@@ -507,10 +507,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithLocated() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
-    wanted.await();
-    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    long id = fetchAndAwaitRelease();
     server.answer(id + 1).extent(0, 0, LENGTH, LENGTH).send(2);
     server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
@@ -518,10 +515,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAServerThatAnswersAReleaseTwice() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
-    wanted.await();
-    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    fetchAndAwaitRelease();
     server.sendReleased();
     server.sendReleased();
     server.awaitEnd();
@@ -530,10 +524,7 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldEndTheConnectionOfAServerThatNeverAnswersARelease() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
-    wanted.await();
-    assertThat(server.awaitMessage()[0]).isEqualTo((byte) Messages.RELEASE);
+    fetchAndAwaitRelease();
     pass(REQUEST_TIMEOUT.plusMillis(1));
     server.awaitEnd();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
@@ -542,9 +533,9 @@ class HostileServerTest extends TransportFixture {
   /** Recorded and computed checksums are of other ranges, which do not fit together. */
   @Test
   void shouldRequestTheSameChecksumsInAllAnswersToABlock() throws Exception {
-    long id = fetchAndAwaitLocate(1);
+    BarePeer.Answer first = fetchAndAnswer(1);
     reader.unusable().add(0, 0);
-    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    first.extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     Locate rest = server.awaitLocate(wanted);
     assertThat(rest.freshSums(0)).isFalse();
     answer(rest).extent(0, LENGTH, LENGTH, 2 * LENGTH).send(2);
@@ -554,8 +545,7 @@ class HostileServerTest extends TransportFixture {
   /** Memory for the block is held by the first answer. */
   @Test
   void shouldReleaseTheMemoryOfABlockWhoseSecondLeaseIsTooShort() throws Exception {
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).extent(0, LENGTH, LENGTH, 2 * LENGTH).send(2, 500);
     assertReasons(FallbackReason.TIMEOUT);
     // The end of the test checks for leaks.
@@ -590,9 +580,8 @@ class HostileServerTest extends TransportFixture {
 
   @Test
   void shouldUseTcpForALargeBlockWhoseExtentsComeJustInTime() throws Exception {
-    long id = fetchAndAwaitLocate(1);
     long beforeNs = passedNs.get();
-    server.answer(id).extent(0, 0, LENGTH, 1 << 24).send(1);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, 1 << 24).send(1);
     Locate next = server.awaitLocate(wanted);
     for (int i = 2; next != null; i++) {
       pass(Duration.ofMillis(1_500));
@@ -608,8 +597,7 @@ class HostileServerTest extends TransportFixture {
   void shouldReadALargeBlockThatComesSlowlyButFasterThanTheLowestRate() throws Exception {
     int extents = 100;
     int length = 60 * LENGTH;
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, length, (long) extents * length).send(1);
+    fetchAndAnswer(1).extent(0, 0, length, (long) extents * length).send(1);
     for (int i = 2; i <= extents; i++) {
       pass(Duration.ofMillis(50));
       Locate next = server.awaitLocate(wanted);
@@ -623,9 +611,8 @@ class HostileServerTest extends TransportFixture {
   @Test
   void shouldUseTcpForBlocksThatAnswersLeaveOutAgainAndAgain() throws Exception {
     int blocks = 2_000;
-    long id = fetchAndAwaitLocate(blocks);
     long beforeNs = passedNs.get();
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
+    fetchAndAnswer(blocks).extent(0, 0, LENGTH, LENGTH).send(1);
     Locate next = server.awaitLocate(wanted);
     for (int i = 2; next != null; i++) {
       pass(Duration.ofMillis(400));
@@ -647,8 +634,7 @@ class HostileServerTest extends TransportFixture {
       assertReasons(FallbackReason.PROTOCOL_ERROR);
       server.awaitEnd();
     }
-    long id = fetchAndAwaitLocate(1);
-    server.answer(id).extent(0, 0, LENGTH, LENGTH).send(1);
+    fetchAndAnswer(1).extent(0, 0, LENGTH, LENGTH).send(1);
     wanted.await();
     assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();

@@ -145,14 +145,7 @@ class SecretsTest extends TransportFixture {
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     random.nextBytes(token);
     secrets.add(token);
-    return new Endpoint(
-        published.executorId(),
-        published.host(),
-        published.addresses(),
-        published.engine(),
-        published.protocol(),
-        published.incarnation(),
-        token);
+    return Endpoints.with(published, published.addresses(), token);
   }
 
   private void fetchWithFaults(long incarnation, String faults, Endpoint server) throws Exception {
