@@ -25,20 +25,26 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-#define CALLS(X)                                                                                   \
-  X(rdma_get_devices) X(rdma_create_event_channel) X(rdma_create_id) X(rdma_bind_addr)             \
-  X(rdma_listen) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp) X(rdma_connect)      \
-  X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_set_option) X(ibv_query_device)          \
-  X(ibv_query_port) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
-  X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
-  X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
-  X(ibv_get_async_event) X(ibv_query_device_ex) X(ibv_destroy_qp) X(rdma_destroy_qp) X(ibv_destroy_cq)    \
-  X(ibv_dealloc_pd) X(ibv_destroy_comp_channel) X(rdma_destroy_id) X(ibv_get_device_list) X(ibv_open_device)
+#define CALLS(X)                                                                                           \
+  X(rdma_get_devices, 0) X(rdma_create_event_channel, 0) X(rdma_create_id, 0) X(rdma_bind_addr, 0)         \
+  X(rdma_listen, 0) X(rdma_resolve_addr, 0) X(rdma_resolve_route, 0) X(rdma_create_qp, EIO)                \
+  X(rdma_connect, EINVAL) X(rdma_accept, EINVAL) X(rdma_reject, EINVAL) X(rdma_disconnect, EINVAL)         \
+  X(rdma_set_option, 0) X(ibv_query_device, EIO) X(ibv_query_port, EIO) X(ibv_alloc_pd, EIO)               \
+  X(ibv_reg_mr, EIO) X(ibv_dereg_mr, EIO) X(ibv_create_comp_channel, EIO) X(ibv_create_cq, EIO)            \
+  X(ibv_create_qp, EIO) X(ibv_modify_qp, EIO) X(ibv_query_qp, EIO) X(ibv_post_send, 0) X(ibv_post_recv, 0) \
+  X(ibv_poll_cq, 0) X(ibv_req_notify_cq, 0) X(ibv_get_cq_event, 0) X(rdma_get_cm_event, 0)                 \
+  X(ibv_get_async_event, 0) X(ibv_query_device_ex, EIO) X(ibv_destroy_qp, EIO) X(rdma_destroy_qp, EIO)     \
+  X(ibv_destroy_cq, EIO) X(ibv_dealloc_pd, EIO) X(ibv_destroy_comp_channel, 0) X(rdma_destroy_id, 0)       \
+  X(ibv_get_device_list, 0) X(ibv_open_device, 0)
 
-#define IN_ENUM(name) CALL_##name,
-#define AS_NAME(name) #name,
+#define IN_ENUM(name, removed) CALL_##name,
+#define AS_REMOVED(name, removed) removed,
+#define AS_NAME(name, ...) #name,
 enum call { CALLS(IN_ENUM) CALL_COUNT };
 static const char *const call_names[] = {CALLS(AS_NAME)};
+/* The kernel's answers without the device: EIO to each command of ib_uverbs, EINVAL to calls of ib_uccm on
+   identifiers that have lost it. 0 where no command reaches the kernel. */
+static const int without_device[] = {CALLS(AS_REMOVED)};
 
 #define KINDS(X) X(channel) X(context) X(id) X(pd) X(mr) X(comp_channel) X(cq) X(qp) X(event)
 #define KIND_IN_ENUM(name) KIND_##name,
@@ -130,7 +136,8 @@ static long charged;
 static long ended_delays;
 /* Number of times that the script changed what a caller got. */
 static long hits, waits;
-static int lost[MAX_CM_EVENT], dead_fd = -1;
+static long lost[MAX_CM_EVENT];
+static int dead_fd = -1;
 static struct identifier *ids[MAX_IDS];
 static struct comp_channel *comp_channels[MAX_CHANNELS];
 static struct ibv_mr *regions[RING];
@@ -157,38 +164,14 @@ static long last_send_flags[IBV_WR_RDMA_READ + 1];
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void hit(void) { __atomic_add_fetch(&hits, 1, __ATOMIC_RELAXED); }
+static void unlock(const int *held) { pthread_mutex_unlock(&lock); }
 
-/* The kernel's answer to a call without the device: EIO to each command of ib_uverbs, EINVAL to calls of ib_uccm on
-   identifiers that have lost it. 0 where no command reaches the kernel. */
-static int without_device(enum call call) {
-  switch (call) {
-  case CALL_ibv_query_device:
-  case CALL_ibv_query_device_ex:
-  case CALL_ibv_query_port:
-  case CALL_ibv_alloc_pd:
-  case CALL_ibv_reg_mr:
-  case CALL_ibv_create_comp_channel:
-  case CALL_ibv_create_cq:
-  case CALL_ibv_create_qp:
-  case CALL_ibv_modify_qp:
-  case CALL_ibv_query_qp:
-  case CALL_ibv_destroy_qp:
-  case CALL_ibv_destroy_cq:
-  case CALL_ibv_dereg_mr:
-  case CALL_ibv_dealloc_pd:
-  case CALL_rdma_create_qp:
-  case CALL_rdma_destroy_qp:
-    return EIO;
-  case CALL_rdma_connect:
-  case CALL_rdma_accept:
-  case CALL_rdma_reject:
-  case CALL_rdma_disconnect:
-    return EINVAL;
-  default:
-    return 0;
-  }
-}
+static int locked(void) { return pthread_mutex_lock(&lock); }
+
+/* Has the lock until the end of the block. */
+#define LOCKED int held __attribute__((cleanup(unlock), unused)) = locked()
+
+static void hit(void) { __atomic_add_fetch(&hits, 1, __ATOMIC_RELAXED); }
 
 /* Waits until the delay is over or the script ends it. */
 static void wait_ms(int ms, long ended_before) {
@@ -206,7 +189,7 @@ static int enter(enum call call) {
   int delay = script[call].delay_ms, seen = ++script[call].seen;
   long past = (long)seen - script[call].from;
   int error = past >= 0 && past < script[call].count ? script[call].error : 0;
-  error = limits[LIMIT_removed] && without_device(call) ? without_device(call) : error;
+  error = limits[LIMIT_removed] && without_device[call] ? without_device[call] : error;
   pthread_mutex_unlock(&lock);
   if (delay || error) {
     hit();
@@ -226,6 +209,11 @@ static void destroy(enum kind kind, void *object) {
   free(object);
 }
 
+static void keep(enum kind kind, void *object) {
+  kept[kept_count].kind = kind;
+  kept[kept_count++].object = object;
+}
+
 /* Counts a call that destroys an object; returns the error it has to fail with, or 0. The script's error, and EIO without the
    device, are the kernel's answer to the command. libibverbs takes EIO for success with a variable of the environment,
    whether there is a device or not (verbs_is_destroy_err in its cmd_write.h), and frees its object. With any other error it
@@ -236,12 +224,22 @@ static int enter_destruction(enum call call, enum kind kind, void *object) {
     error = 0;
   }
   if (error) {
-    pthread_mutex_lock(&lock);
-    kept[kept_count].kind = kind;
-    kept[kept_count++].object = object;
-    pthread_mutex_unlock(&lock);
+    LOCKED;
+    keep(kind, object);
   }
   return errno = error;
+}
+
+static void free_object(enum kind kind, void *object);
+
+/* A call that destroys an object. */
+static int end_object(enum call call, enum kind kind, void *object) {
+  int error = enter_destruction(call, kind, object);
+  LOCKED;
+  if (!error) {
+    free_object(kind, object);
+  }
+  return error;
 }
 
 /* The script's limit, or the device's own. */
@@ -251,6 +249,23 @@ static long limited(enum limit limit, long own) {
   }
   hit();
   return limits[limit];
+}
+
+/* Whether something still happens that the script wants so many times; counts it. */
+static int happens(long *times) {
+  if (*times <= 0) {
+    return 0;
+  }
+  --*times;
+  hit();
+  return 1;
+}
+
+/* A limit that the script sets for once. */
+static long take(enum limit limit) {
+  long value = limited(limit, 0);
+  limits[limit] = 0;
+  return value;
 }
 
 /* Charges locked memory; 0 or ENOMEM. */
@@ -395,6 +410,16 @@ static int is_held(struct pair *pair, const struct ibv_send_wr *request, int rea
   return 1;
 }
 
+/* Completes a request that is not held; a failure breaks the queue pair. */
+static void finish(struct pair *pair, const struct ibv_send_wr *request, int status) {
+  if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
+    complete_with(pair->send_cq, pair, request->wr_id, status, completed_as(request), total(request));
+  }
+  if (status != IBV_WC_SUCCESS) {
+    break_pair(pair);
+  }
+}
+
 /* A READ reads the memory of the peer as it is now. */
 static void complete_held(struct pair *pair) {
   while (pair->held_head != pair->held_tail) {
@@ -405,12 +430,7 @@ static void complete_held(struct pair *pair) {
     } else if (read) {
       status = read_remote(pair->peer, request);
     }
-    if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
-      complete_with(pair->send_cq, pair, request->wr_id, status, completed_as(request), total(request));
-    }
-    if (status != IBV_WC_SUCCESS) {
-      break_pair(pair);
-    }
+    finish(pair, request, status);
   }
 }
 
@@ -421,7 +441,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
   if (error) {
     return error;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   for (; request; request = request->next) {
     int read = request->opcode == IBV_WR_RDMA_READ, status = IBV_WC_SUCCESS;
     last_send_flags[request->opcode] = request->send_flags;
@@ -431,24 +451,15 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
       status = IBV_WC_RETRY_EXC_ERR;
     } else if (is_held(pair, request, read)) {
       continue;
-    } else if (read && limits[LIMIT_failing_reads] > 0) {
-      limits[LIMIT_failing_reads]--;
-      hit();
+    } else if (read && happens(&limits[LIMIT_failing_reads])) {
       status = IBV_WC_REM_OP_ERR;
     } else if (read) {
       status = read_remote(pair->peer, request);
     } else {
       send_message(pair->peer, request);
     }
-    if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
-      complete_with(pair->send_cq, pair, request->wr_id, status,
-                    completed_as(request), total(request));
-    }
-    if (status != IBV_WC_SUCCESS) {
-      break_pair(pair);
-    }
+    finish(pair, request, status);
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -459,7 +470,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
   if (error) {
     return error;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   for (; request; request = request->next) {
     if (pair->broken) {
       complete_with(pair->recv_cq, pair, request->wr_id, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV, 0);
@@ -470,7 +481,6 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
     }
   }
   deliver(pair);
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -480,21 +490,18 @@ static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc) {
     return -errno;
   }
   int found = 0;
-  pthread_mutex_lock(&lock);
+  LOCKED;
   while (found < count && from->head != from->tail) {
     wc[found++] = from->ring[from->head++ % RING];
   }
-  pthread_mutex_unlock(&lock);
   return found;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
   int error = enter(CALL_ibv_req_notify_cq);
-  (void)solicited_only;
   if (!error) {
-    pthread_mutex_lock(&lock);
+    LOCKED;
     ((struct completions *)cq)->armed = 1;
-    pthread_mutex_unlock(&lock);
   }
   return error;
 }
@@ -503,9 +510,6 @@ static struct ibv_device device = {
     .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted0"};
 static int query_device_ex(struct ibv_context *of, const struct ibv_query_device_ex_input *input,
                            struct ibv_device_attr_ex *attributes, size_t length) {
-  (void)of;
-  (void)input;
-  (void)length;
   if (limits[LIMIT_odp] == 0) {
     return ENOSYS;
   }
@@ -576,12 +580,11 @@ void script_delay(const char *name, int ms) {
 
 /* Ends all delays, of calls that have not returned as well. */
 void script_end_delays(void) {
-  pthread_mutex_lock(&lock);
+  LOCKED;
   for (int call = 0; call < CALL_COUNT; call++) {
     script[call].delay_ms = 0;
   }
   __atomic_add_fetch(&ended_delays, 1, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&lock);
 }
 
 long script_seen(const char *name) { return script[find(name, call_names, CALL_COUNT)].seen; }
@@ -603,16 +606,14 @@ void script_lose(int type, int count) { lost[type] = count; }
 
 /* Raises an event of the newest queue pair or completion queue, or of a port. */
 void script_async(int type, int port) {
-  pthread_mutex_lock(&lock);
+  LOCKED;
   int of_queue = type == IBV_EVENT_CQ_ERR;
   int of_pair = type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR;
   if (type == IBV_EVENT_COMM_EST && last_qp && ((struct pair *)last_qp)->peer) {
     /* Raised in state RTR only, and librdmacm moves the queue pair to RTS before a message can arrive. */
-    pthread_mutex_unlock(&lock);
     return;
   }
   raise_async(type, port, of_queue ? (void *)last_cq : of_pair ? (void *)last_qp : NULL);
-  pthread_mutex_unlock(&lock);
 }
 
 /* The completion vector of the newest completion queue. */
@@ -631,46 +632,39 @@ long script_parameter(const char *name, int end) {
 
 static int notify(struct identifier *id, enum rdma_cm_event_type type, int status);
 
-/* Raises an event of the connection manager on all identifiers that listen, or that do not. */
-void script_cm(int type, int on_listeners) {
-  pthread_mutex_lock(&lock);
+/* The identifiers of an event: connections, listeners, or those that wait for their outcome. */
+enum group { CONNECTIONS, LISTENERS, WAITING };
+
+static void notify_all(enum rdma_cm_event_type type, enum group group) {
   for (int i = 0; i < MAX_IDS; i++) {
-    if (ids[i] && !ids[i]->listening == !on_listeners) {
+    if (ids[i] && (group == WAITING ? ids[i]->waiting : ids[i]->listening == (group == LISTENERS))) {
       notify(ids[i], type, 0);
       hit();
     }
   }
-  pthread_mutex_unlock(&lock);
+}
+
+/* Raises an event of the connection manager. */
+void script_cm(int type, int group) {
+  LOCKED;
+  notify_all(type, group);
 }
 
 /* Ends held_reads, and completes the requests that were held. */
 void script_release_reads(void) {
-  pthread_mutex_lock(&lock);
+  LOCKED;
   limits[LIMIT_held_reads] = 0;
   for (int i = 0; i < MAX_IDS; i++) {
     if (ids[i] && ids[i]->base.qp) {
       complete_held((struct pair *)ids[i]->base.qp);
     }
   }
-  pthread_mutex_unlock(&lock);
-}
-
-/* Raises an event of the connection manager on all identifiers that wait for their outcome. */
-void script_outcome(int type) {
-  pthread_mutex_lock(&lock);
-  for (int i = 0; i < MAX_IDS; i++) {
-    if (ids[i] && ids[i]->waiting) {
-      notify(ids[i], type, 0);
-      hit();
-    }
-  }
-  pthread_mutex_unlock(&lock);
 }
 
 /* The descriptors of the device report an error from now on, as the kernel's do without a device. */
 void script_kill_descriptors(void) {
   int ends[2];
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (pipe2(ends, O_CLOEXEC) == 0) {
     close(ends[0]);
     dup2(ends[1], extended.context.async_fd);
@@ -683,7 +677,6 @@ void script_kill_descriptors(void) {
     }
     dead_fd = ends[1];
   }
-  pthread_mutex_unlock(&lock);
 }
 
 /* Objects of all kinds that exist, lists of devices too, and bytes of locked memory charged for them. */
@@ -704,29 +697,31 @@ static void free_region(struct ibv_mr *mr);
 static void free_queue(struct completions *cq);
 static void free_channel(struct comp_channel *channel);
 
+static void free_object(enum kind kind, void *object) {
+  switch (kind) {
+  case KIND_qp:
+    free_pair(object);
+    break;
+  case KIND_mr:
+    free_region(object);
+    break;
+  case KIND_cq:
+    free_queue(object);
+    break;
+  case KIND_comp_channel:
+    free_channel(object);
+    break;
+  default:
+    destroy(kind, object);
+  }
+}
+
 static void free_kept(void) {
-  pthread_mutex_lock(&lock);
+  LOCKED;
   for (int i = 0; i < kept_count; i++) {
-    void *object = kept[i].object;
-    switch (kept[i].kind) {
-    case KIND_qp:
-      free_pair(object);
-      break;
-    case KIND_mr:
-      free_region(object);
-      break;
-    case KIND_cq:
-      free_queue(object);
-      break;
-    case KIND_comp_channel:
-      free_channel(object);
-      break;
-    default:
-      destroy(kept[i].kind, object);
-    }
+    free_object(kept[i].kind, kept[i].object);
   }
   kept_count = 0;
-  pthread_mutex_unlock(&lock);
 }
 
 /* Forgets the script, and the objects whose destruction failed, but no others. */
@@ -756,14 +751,9 @@ static void remove_after(struct identifier *id, enum rdma_cm_event_type type) {
   if (limits[LIMIT_removal_after] != (long)type || type == RDMA_CM_EVENT_ADDR_RESOLVED) {
     return;
   }
-  limits[LIMIT_removal_after] = 0;
-  hit();
+  take(LIMIT_removal_after);
   notify(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
-  for (int i = 0; i < MAX_IDS; i++) {
-    if (ids[i] && ids[i]->listening) {
-      notify(ids[i], RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
-    }
-  }
+  notify_all(RDMA_CM_EVENT_DEVICE_REMOVAL, LISTENERS);
 }
 
 /* Whether an event of this type ends the wait for the outcome of a connection. */
@@ -800,9 +790,7 @@ static void wait_for_outcome(struct identifier *id) {
 static int queue_event(struct identifier *id, struct event *event) {
   struct event_channel *channel = (struct event_channel *)id->base.channel;
   struct event **last = &channel->first;
-  if (lost[event->base.event] > 0) {
-    lost[event->base.event]--;
-    hit();
+  if (happens(&lost[event->base.event])) {
     free(event);
     return 0;
   }
@@ -818,13 +806,6 @@ static int queue_event(struct identifier *id, struct event *event) {
   return 0;
 }
 
-static int notify(struct identifier *id, enum rdma_cm_event_type type, int status) {
-  struct event *event = calloc(1, sizeof *event);
-  event->base.id = &id->base;
-  event->base.event = type;
-  event->base.status = status;
-  return queue_event(id, event);
-}
 
 static struct event *with_parameters(struct identifier *id, enum rdma_cm_event_type type,
                                      const void *data, int length) {
@@ -839,23 +820,27 @@ static struct event *with_parameters(struct identifier *id, enum rdma_cm_event_t
   return event;
 }
 
+static int notify(struct identifier *id, enum rdma_cm_event_type type, int status) {
+  struct event *event = with_parameters(id, type, NULL, 0);
+  event->base.status = status;
+  return queue_event(id, event);
+}
+
 /* Whether a device cannot be opened; then errno is the reason. */
 static int fails_to_open(struct ibv_device *of) {
   pthread_mutex_lock(&lock);
-  int fails = limits[LIMIT_failing_opens] > 0;
-  limits[LIMIT_failing_opens] -= fails;
-  fails |= of == &second && limits[LIMIT_second_device] == SECOND_DOES_NOT_OPEN;
+  int fails = happens(&limits[LIMIT_failing_opens]);
   pthread_mutex_unlock(&lock);
-  if (fails) {
+  if (of == &second && limits[LIMIT_second_device] == SECOND_DOES_NOT_OPEN) {
     hit();
-    errno = EIO;
+    fails = 1;
   }
+  errno = EIO;
   return fails || enter(CALL_ibv_open_device);
 }
 
 /* librdmacm never opens a device again that it could not open (is_device_dead in its cma.c). */
 struct ibv_context **rdma_get_devices(int *count) {
-  (void)count;
   if (enter(CALL_rdma_get_devices)) {
     return NULL;
   }
@@ -865,7 +850,7 @@ struct ibv_context **rdma_get_devices(int *count) {
   }
   dead = dead || fails_to_open(&device);
   second_dead = second_dead || (limits[LIMIT_second_device] && fails_to_open(&second));
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (context_users++ == 0) {
     extended.context.async_fd = new_eventfd();
   }
@@ -877,18 +862,16 @@ struct ibv_context **rdma_get_devices(int *count) {
   if (limits[LIMIT_second_device] && !second_dead) {
     list[found++] = &second_context.context;
   }
-  pthread_mutex_unlock(&lock);
   return list;
 }
 
 void rdma_free_devices(struct ibv_context **list) {
-  pthread_mutex_lock(&lock);
+  LOCKED;
   destroy(KIND_context, list);
   if (--context_users == 0) {
     close(extended.context.async_fd);
     extended.context.async_fd = -1;
   }
-  pthread_mutex_unlock(&lock);
 }
 
 struct rdma_event_channel *rdma_create_event_channel(void) {
@@ -908,9 +891,8 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
   while (event) {
     struct event *next = event->next;
     if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-      pthread_mutex_lock(&lock);
+      LOCKED;
       forget_identifier((struct identifier *)event->base.id);
-      pthread_mutex_unlock(&lock);
     }
     free(event);
     event = next;
@@ -924,12 +906,11 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
   if (enter(CALL_rdma_get_cm_event) || !take_one(channel->fd)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct event *first = from->first;
   from->first = first->next;
   __atomic_add_fetch(&outstanding[KIND_event], 1, __ATOMIC_RELAXED);
   *event = &first->base;
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -952,14 +933,11 @@ static struct identifier *new_identifier(struct rdma_event_channel *channel) {
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *owner,
                    enum rdma_port_space space) {
-  (void)owner;
-  (void)space;
   if (enter(CALL_rdma_create_id)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   *id = &new_identifier(channel)->base;
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -1010,7 +988,7 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
   }
   wait_for_outcome(gone);
   int error = enter_destruction(CALL_rdma_destroy_id, KIND_id, gone);
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (gone->peer && !gone->connected && !gone->asked) {
     notify(gone->peer, RDMA_CM_EVENT_REJECTED, 28);
   }
@@ -1028,7 +1006,6 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
   if (!error) {
     destroy(KIND_id, gone);
   }
-  pthread_mutex_unlock(&lock);
   errno = error;
   return error ? -1 : 0;
 }
@@ -1093,7 +1070,6 @@ static int are_partitioned(struct sockaddr *one, struct sockaddr *other) {
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
   struct identifier *initiator = (struct identifier *)id;
-  (void)ms;
   if (enter(CALL_rdma_resolve_addr) || lacks_scope(from ? from : to)) {
     return -1;
   }
@@ -1102,15 +1078,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
   ((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port = 0;
   set_port(&id->route.addr.src_addr);
   bind_to_device(initiator);
-  pthread_mutex_lock(&lock);
-  if (limits[LIMIT_unanswered] > 0) {
-    limits[LIMIT_unanswered]--;
-    hit();
-    notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
-  } else if (limits[LIMIT_address_error]) {
-    int error = limits[LIMIT_address_error];
-    limits[LIMIT_address_error] = 0;
-    hit();
+  LOCKED;
+  int error = happens(&limits[LIMIT_unanswered]) ? ETIMEDOUT : take(LIMIT_address_error);
+  if (error) {
     notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -error);
   } else if (are_partitioned(&id->route.addr.src_addr, to) && !limits[LIMIT_foreign_answers]) {
     /* The neighbour is not asked in its own partition. */
@@ -1119,25 +1089,16 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
   } else {
     notify(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
 int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
-  (void)ms;
   if (enter(CALL_rdma_resolve_route)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
-  if (limits[LIMIT_route_error]) {
-    int error = limits[LIMIT_route_error];
-    limits[LIMIT_route_error] = 0;
-    hit();
-    notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_ERROR, -error);
-  } else {
-    notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-  }
-  pthread_mutex_unlock(&lock);
+  LOCKED;
+  int error = take(LIMIT_route_error);
+  notify((struct identifier *)id, error ? RDMA_CM_EVENT_ROUTE_ERROR : RDMA_CM_EVENT_ROUTE_RESOLVED, -error);
   return 0;
 }
 
@@ -1177,9 +1138,8 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
   if (enter(CALL_rdma_create_qp)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   id->qp = new_pair(pd, attributes);
-  pthread_mutex_unlock(&lock);
   return id->qp ? 0 : -1;
 }
 
@@ -1207,14 +1167,13 @@ void rdma_destroy_qp(struct rdma_cm_id *id) {
      irdma_destroy_qp, siw_destroy_qp. */
   wait_for_outcome((struct identifier *)id);
   int error = pair ? enter_destruction(CALL_rdma_destroy_qp, KIND_qp, pair) : 0;
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (error) {
     break_pair(pair);
   } else if (pair) {
     free_pair(pair);
   }
   id->qp = NULL;
-  pthread_mutex_unlock(&lock);
 }
 
 /* As librdmacm, which keeps eight bits of the limit and takes 255 for it. */
@@ -1261,28 +1220,23 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     errno = EINVAL;
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct identifier *listener = listener_at(&id->route.addr.dst_addr);
   keep_parameters(INITIATOR, initiator, parameters);
   initiator->asked = 1;
   await_outcome(initiator);
-  if (limits[LIMIT_stale] > 0) {
+  if (happens(&limits[LIMIT_stale])) {
     /* IB_CM_REJ_STALE_CONN, from the host of the peer: the peer sees nothing. */
-    limits[LIMIT_stale]--;
-    hit();
     notify(initiator, RDMA_CM_EVENT_REJECTED, 10);
   } else if (are_partitioned(&id->route.addr.src_addr, &id->route.addr.dst_addr)) {
     /* The peer's host has no route from there (validate_ipv4_net_dev in the kernel's cma.c). */
     hit();
     notify(initiator, RDMA_CM_EVENT_REJECTED, 28);
   } else if (limits[LIMIT_connect_event]) {
-    enum rdma_cm_event_type type = limits[LIMIT_connect_event];
-    limits[LIMIT_connect_event] = 0;
-    hit();
+    enum rdma_cm_event_type type = take(LIMIT_connect_event);
     notify(initiator, type, type == RDMA_CM_EVENT_REJECTED ? 8 : -ETIMEDOUT);
-  } else if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
-    lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
-    hit();
+  } else if (happens(&lost[RDMA_CM_EVENT_CONNECT_REQUEST])) {
+    /* The peer does not get it. */
   } else if (listener && is_backlog_full(listener)) {
     /* InfiniBand drops it, and repeats it after seconds. */
     hit();
@@ -1310,7 +1264,6 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   } else {
     notify(initiator, RDMA_CM_EVENT_REJECTED, 8);
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -1323,7 +1276,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     errno = EINVAL;
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   keep_parameters(RESPONDER, responder, parameters);
   responder->asked = 1;
   await_outcome(responder);
@@ -1335,7 +1288,6 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     queue_event(initiator, with_parameters(initiator, RDMA_CM_EVENT_ESTABLISHED,
                                            parameters->private_data, parameters->private_data_len));
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -1344,7 +1296,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) {
   if (enter(CALL_rdma_reject)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (responder->peer) {
     struct event *event =
         with_parameters(responder->peer, RDMA_CM_EVENT_REJECTED, data, length);
@@ -1353,7 +1305,6 @@ int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) {
     responder->peer->peer = NULL;
     responder->peer = NULL;
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -1362,9 +1313,8 @@ int rdma_disconnect(struct rdma_cm_id *id) {
   if (enter(CALL_rdma_disconnect)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   end_connection((struct identifier *)id);
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
@@ -1454,7 +1404,6 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
 
 int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port_attr *compat) {
   struct ibv_port_attr *attributes = (struct ibv_port_attr *)compat;
-  (void)of;
   attributes->state =
       port == 1 ? (enum ibv_port_state)limited(LIMIT_port_state, IBV_PORT_ACTIVE) : IBV_PORT_ACTIVE;
   attributes->active_mtu = IBV_MTU_1024;
@@ -1465,17 +1414,10 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
 }
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {
-  (void)of;
   return enter(CALL_ibv_alloc_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
 }
 
-int ibv_dealloc_pd(struct ibv_pd *pd) {
-  int error = enter_destruction(CALL_ibv_dealloc_pd, KIND_pd, pd);
-  if (!error) {
-    destroy(KIND_pd, pd);
-  }
-  return error;
-}
+int ibv_dealloc_pd(struct ibv_pd *pd) { return end_object(CALL_ibv_dealloc_pd, KIND_pd, pd); }
 
 // Whether the mapping that has the address can be written.
 static int is_writable(uintptr_t address) {
@@ -1496,7 +1438,6 @@ static int is_writable(uintptr_t address) {
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access) {
-  (void)access;
   if (enter(CALL_ibv_reg_mr)) {
     return NULL;
   }
@@ -1504,7 +1445,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     errno = EFAULT;
     return NULL;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct ibv_mr *mr = NULL;
   for (unsigned key = 1; key < RING && !mr; key++) {
     if (!regions[key]) {
@@ -1516,7 +1457,6 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
       regions[key] = mr;
     }
   }
-  pthread_mutex_unlock(&lock);
   return mr;
 }
 
@@ -1526,21 +1466,13 @@ static void free_region(struct ibv_mr *mr) {
   destroy(KIND_mr, mr);
 }
 
-int ibv_dereg_mr(struct ibv_mr *mr) {
-  int error = enter_destruction(CALL_ibv_dereg_mr, KIND_mr, mr);
-  if (!error) {
-    pthread_mutex_lock(&lock);
-    free_region(mr);
-    pthread_mutex_unlock(&lock);
-  }
-  return error;
-}
+int ibv_dereg_mr(struct ibv_mr *mr) { return end_object(CALL_ibv_dereg_mr, KIND_mr, mr); }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of) {
   if (enter(CALL_ibv_create_comp_channel)) {
     return NULL;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct comp_channel *channel = create(KIND_comp_channel, sizeof *channel);
   channel->base.context = of;
   channel->base.fd = new_eventfd();
@@ -1550,7 +1482,6 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of) {
       break;
     }
   }
-  pthread_mutex_unlock(&lock);
   return &channel->base;
 }
 
@@ -1568,21 +1499,18 @@ static void free_channel(struct comp_channel *channel) {
 int ibv_destroy_comp_channel(struct ibv_comp_channel *base) {
   struct comp_channel *channel = (struct comp_channel *)base;
   int error = enter_destruction(CALL_ibv_destroy_comp_channel, KIND_comp_channel, channel);
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (!error && channel->queues) {
-    kept[kept_count].kind = KIND_comp_channel;
-    kept[kept_count++].object = channel;
+    keep(KIND_comp_channel, channel);
     error = EBUSY;
   } else if (!error) {
     free_channel(channel);
   }
-  pthread_mutex_unlock(&lock);
   return error;
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
                              struct ibv_comp_channel *channel, int vector) {
-  (void)owner;
   if (enter(CALL_ibv_create_cq)) {
     return NULL;
   }
@@ -1591,7 +1519,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
     return NULL;
   }
   last_vector = vector;
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct completions *cq = NULL;
   if (!charge((long)count * WORK_BYTES)) {
     cq = create(KIND_cq, sizeof *cq);
@@ -1602,7 +1530,6 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
     }
     last_cq = &cq->base;
   }
-  pthread_mutex_unlock(&lock);
   return cq ? &cq->base : NULL;
 }
 
@@ -1615,40 +1542,28 @@ static void free_queue(struct completions *cq) {
   destroy(KIND_cq, cq);
 }
 
-int ibv_destroy_cq(struct ibv_cq *cq) {
-  int error = enter_destruction(CALL_ibv_destroy_cq, KIND_cq, cq);
-  if (!error) {
-    pthread_mutex_lock(&lock);
-    free_queue((struct completions *)cq);
-    pthread_mutex_unlock(&lock);
-  }
-  return error;
-}
+int ibv_destroy_cq(struct ibv_cq *cq) { return end_object(CALL_ibv_destroy_cq, KIND_cq, cq); }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **owner) {
   struct comp_channel *from = (struct comp_channel *)channel;
   if (enter(CALL_ibv_get_cq_event) || !take_one(channel->fd)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   *cq = from->ready[from->head++ % RING];
   *owner = NULL;
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count) {
-  (void)cq;
-  (void)count;
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   if (enter(CALL_ibv_create_qp)) {
     return NULL;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   struct ibv_qp *qp = new_pair(pd, attributes);
-  pthread_mutex_unlock(&lock);
   return qp;
 }
 
@@ -1670,7 +1585,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
   if (error) {
     return error;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   if (mask & IBV_QP_ACCESS_FLAGS) {
     struct pair *pair = (struct pair *)qp;
     pair->asked_access = attributes->qp_access_flags;
@@ -1682,28 +1597,18 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
   if (mask & IBV_QP_STATE && attributes->qp_state == IBV_QPS_ERR) {
     break_pair((struct pair *)qp);
   }
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 
-int ibv_destroy_qp(struct ibv_qp *qp) {
-  int error = enter_destruction(CALL_ibv_destroy_qp, KIND_qp, qp);
-  if (!error) {
-    pthread_mutex_lock(&lock);
-    free_pair((struct pair *)qp);
-    pthread_mutex_unlock(&lock);
-  }
-  return error;
-}
+int ibv_destroy_qp(struct ibv_qp *qp) { return end_object(CALL_ibv_destroy_qp, KIND_qp, qp); }
 
 int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) {
   if (enter(CALL_ibv_get_async_event) || !take_one(of->async_fd)) {
     return -1;
   }
-  pthread_mutex_lock(&lock);
+  LOCKED;
   *event = async_events[async_head++ % RING];
   hit();
-  pthread_mutex_unlock(&lock);
   return 0;
 }
 

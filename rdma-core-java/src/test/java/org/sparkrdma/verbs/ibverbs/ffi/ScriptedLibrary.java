@@ -214,7 +214,7 @@ public final class ScriptedLibrary {
    * no outcome.
    */
   public void raiseOutcome(int event) {
-    Native.call(symbols.get("script_outcome"), event);
+    Native.call(symbols.get("script_cm"), event, 2);
   }
 
   /** Ends the limit held_reads: the READs read the memory of the peer as it is now. */
