@@ -174,8 +174,7 @@ public abstract class ConnectionContract extends VerbsContract {
   private void assertReads(Connection connection, Node peer) throws Exception {
     Node.Block source = peer.block(100, 5, Node.READABLE);
     Node.Block sink = client.block(100, 0, Node.SINK);
-    connection.queuePair().postSend(sink.readFrom(1, source.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, connection.queuePair(), sink, source.region());
     assertThat(sink.bytes()).isEqualTo(source.bytes());
   }
 
@@ -190,9 +189,7 @@ public abstract class ConnectionContract extends VerbsContract {
     try (Listener listener = client.listen(engine())) {
       Connection asking = prepare(listener.address());
       asking.connect(parameters());
-      Connection asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
-      asked.createQueuePair(client.domain, client.settings());
-      asked.accept(parameters());
+      accept(client);
       event(client, ConnectionEvent.Type.ESTABLISHED);
       event(client, ConnectionEvent.Type.ESTABLISHED);
       assertReads(asking, client);
@@ -206,12 +203,7 @@ public abstract class ConnectionContract extends VerbsContract {
     assertThat(first.client().number()).isNotEqualTo(second.client().number());
     first.serverEnd().disconnect();
     event(client, ConnectionEvent.Type.DISCONNECTED);
-    Node.Block source = server.block(100, 5, Node.READABLE);
-    Node.Block sink = client.block(100, 0, Node.SINK);
-    second.client().postSend(sink.readFrom(1, source.region()));
-    Result read = result(client);
-    assertThat(read.status()).isEqualTo(WorkStatus.SUCCESS);
-    assertThat(read.queuePairNumber()).isEqualTo(second.client().number());
+    assertReads(second.clientEnd(), server);
   }
 
   @Test
@@ -320,23 +312,17 @@ public abstract class ConnectionContract extends VerbsContract {
     try (Listener listener = server.manager.listen(address, 4)) {
       Connection asking = prepare(listener.address());
       asking.connect(parameters());
-      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
-      asked.createQueuePair(server.domain, server.settings());
-      asked.accept(parameters());
+      accept(server);
       event(client, ConnectionEvent.Type.ESTABLISHED);
     }
   }
 
   @Test
-  void shouldConnectWithATrafficClass() throws Exception {
+  void shouldConnectWithATrafficClassThatIsAByte() throws Exception {
     client.manager.setTrafficClass(104);
     server.manager.setTrafficClass(255);
     Pair pair = connect();
     assertThat(pair.client().state()).isEqualTo(QueuePairState.READY_TO_SEND);
-  }
-
-  @Test
-  void shouldRefuseATrafficClassThatIsNoByte() {
     for (int value : new int[] {-1, 256}) {
       assertThatThrownBy(() -> client.manager.setTrafficClass(value))
           .isInstanceOf(IllegalArgumentException.class)

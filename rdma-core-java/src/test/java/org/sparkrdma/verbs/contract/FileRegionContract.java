@@ -148,13 +148,14 @@ public abstract class FileRegionContract extends VerbsContract {
     MemoryRegion region = client.domain.registerFile(file, 1000, 200_000, REMOTE_READ);
     Pair pair = connect();
     Node.Block target = server.block(200_000, 0, Node.ALL);
+    MemoryRegion to = target.region();
     pair.client()
         .postSend(
             new WorkRequest(1)
-                .write(1, target.region().address(), target.region().remote().remoteKey())
+                .write(1, to.address(), to.remote().remoteKey())
                 .local(region, 0, 200_000)
                 .signalled());
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    success(client);
     assertThat(target.bytes()).isEqualTo(Arrays.copyOfRange(content, 1000, 201_000));
   }
 
@@ -185,8 +186,7 @@ public abstract class FileRegionContract extends VerbsContract {
 
   private void assertReads(Pair pair, MemoryRegion region, int from, int length) throws Exception {
     Node.Block sink = client.block(length, 0, Node.SINK);
-    pair.client().postSend(sink.readFrom(1, region));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), sink, region);
     assertThat(sink.bytes()).isEqualTo(Arrays.copyOfRange(content, from, from + length));
   }
 }

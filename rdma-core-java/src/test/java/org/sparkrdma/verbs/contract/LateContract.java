@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.WorkStatus;
 /** READs that are still in flight after their requester's deadline. */
 @Tag("slow")
 public abstract class LateContract extends VerbsContract {
-  private static final long DEADLINE_NS = Duration.ofMillis(50).toNanos();
-  private static final long SLOW_NS = Duration.ofSeconds(2).toNanos();
+  private static final Duration DEADLINE = Duration.ofMillis(50);
+  private static final Duration SLOW = Duration.ofSeconds(2);
 
   private Pair pair;
   private Node.Block source;
@@ -30,7 +30,7 @@ public abstract class LateContract extends VerbsContract {
     source = server.block(1000, 7, Node.READABLE);
     sink = client.block(1000, 0, Node.SINK);
     pair.client().postSend(sink.readFrom(1, source.region()));
-    pollFor(DEADLINE_NS);
+    pollFor(DEADLINE);
     assertThat(client.results).isEmpty();
     assertThat(sink.bytes()).containsOnly(0);
   }
@@ -42,11 +42,6 @@ public abstract class LateContract extends VerbsContract {
     sink = null;
   }
 
-  private void pollFor(long durationNs) {
-    long start = System.nanoTime();
-    until(() -> System.nanoTime() - start > durationNs);
-  }
-
   @Test
   void shouldWriteTheSinkWhenTheReadCompletesAfterItsDeadline() {
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
@@ -56,7 +51,7 @@ public abstract class LateContract extends VerbsContract {
   @Test
   void shouldNotTouchTheSinkOnceTheQueuePairIsDestroyed() {
     pair.client().close();
-    pollFor(SLOW_NS);
+    pollFor(SLOW);
     assertThat(client.results).isEmpty();
     assertThat(sink.bytes()).containsOnly(0);
     sink.region().close();
@@ -67,7 +62,7 @@ public abstract class LateContract extends VerbsContract {
   void shouldNotTouchTheSinkOnceTheReadIsFlushed() {
     pair.clientEnd().disconnect();
     assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
-    pollFor(SLOW_NS);
+    pollFor(SLOW);
     assertThat(sink.bytes()).containsOnly(0);
   }
 
@@ -84,7 +79,7 @@ public abstract class LateContract extends VerbsContract {
     pair.server().close();
     assertThat(result(client).succeeded()).isFalse();
     assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
-    pollFor(SLOW_NS);
+    pollFor(SLOW);
     assertThat(sink.bytes()).containsOnly(0);
   }
 }

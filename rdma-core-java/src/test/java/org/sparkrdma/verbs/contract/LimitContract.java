@@ -83,8 +83,7 @@ public abstract class LimitContract extends VerbsContract {
     }
     Node.Block source = server.block(1, 7, Node.READABLE);
     Node.Block sink = client.block(1, 0, Node.SINK);
-    pair.client().postSend(sink.readFrom(2, source.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), sink, source.region());
   }
 
   @Test
@@ -96,19 +95,12 @@ public abstract class LimitContract extends VerbsContract {
     source.memory().slice(0, Node.DEPTH * 1000).put(ConnectionContract.pattern(64_000, 1));
     Node.Block sink = client.block(Node.DEPTH * 1000, 0, Node.SINK);
     for (int i = 0; i < Node.DEPTH; i++) {
-      long at = 1000L * i;
-      WorkRequest read =
-          new WorkRequest(1)
-              .read(i, source.region().address() + at, source.region().remote().remoteKey())
-              .local(sink.region(), at, 1000)
-              .signalled();
+      WorkRequest read = sink.read(i, source.region(), 1000L * i, 1000L * i, 1000);
       assertThat(pair.client().postSend(read)).isTrue();
     }
 
     for (int i = 0; i < Node.DEPTH; i++) {
-      Result read = result(client);
-      assertThat(read.id()).isEqualTo(i);
-      assertThat(read.status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(success(client).id()).isEqualTo(i);
     }
     assertThat(sink.bytes()).isEqualTo(source.bytes());
   }

@@ -47,7 +47,8 @@ public final class Node implements AutoCloseable {
   public final Deque<Result> results = new ArrayDeque<>();
   private boolean closed;
 
-  private Node(Device device) throws VerbsException {
+  /** An end on a device that is open. */
+  public Node(Device device) throws VerbsException {
     this.device = device;
     domain = device.allocateProtectionDomain();
     channel = device.createCompletionChannel();
@@ -71,7 +72,12 @@ public final class Node implements AutoCloseable {
   }
 
   public QueuePairSettings settings() {
-    return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, REMOTE);
+    return settings(REMOTE);
+  }
+
+  /** Settings with that access of the peer. */
+  public QueuePairSettings settings(Set<AccessFlag> access) {
+    return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, access);
   }
 
   public Listener listen(EngineUnderTest engine) throws VerbsException {
@@ -129,10 +135,22 @@ public final class Node implements AutoCloseable {
 
     /** A signalled READ that fills this block. */
     public WorkRequest readFrom(long id, MemoryRegion remote) {
+      return read(id, remote, 0, 0, (int) region.lengthBytes());
+    }
+
+    /** A signalled READ of a part of a region into a part of this block. */
+    public WorkRequest read(long id, MemoryRegion remote, long from, long to, int lengthBytes) {
       return new WorkRequest(1)
-          .read(id, remote.address(), remote.remote().remoteKey())
-          .local(region, 0, (int) region.lengthBytes())
+          .read(id, remote.address() + from, remote.remote().remoteKey())
+          .local(region, to, lengthBytes)
           .signalled();
+    }
+
+    /** A WRITE of this block to the beginning of a region. */
+    public WorkRequest writeTo(long id, MemoryRegion remote) {
+      return new WorkRequest(1)
+          .write(id, remote.address(), remote.remote().remoteKey())
+          .local(region, 0, (int) region.lengthBytes());
     }
 
     public WorkRequest send(long id) {

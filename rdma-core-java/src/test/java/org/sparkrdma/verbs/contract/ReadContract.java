@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.Opcode;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
@@ -42,8 +41,7 @@ public abstract class ReadContract extends VerbsContract {
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     Node.Block sink = client.block(LENGTH, 0, relaxed);
     assertThat(sink.region().access()).isEqualTo(relaxed);
-    pair.client().postSend(sink.readFrom(77, source.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), sink, source.region());
     assertThat(sink.bytes()).isEqualTo(source.bytes());
   }
 
@@ -53,12 +51,7 @@ public abstract class ReadContract extends VerbsContract {
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     source.memory().slice(500, 3).put(new byte[] {1, 2, 3});
     Node.Block sink = client.block(10, 9, Node.SINK);
-    pair.client()
-        .postSend(
-            new WorkRequest(1)
-                .read(1, source.region().address() + 500, source.region().remote().remoteKey())
-                .local(sink.region(), 4, 3)
-                .signalled());
+    pair.client().postSend(sink.read(1, source.region(), 500, 4, 3));
     assertThat(result(client).bytes()).isEqualTo(3);
     assertThat(sink.bytes()).containsExactly(9, 9, 9, 9, 1, 2, 3, 9, 9, 9);
   }
@@ -70,11 +63,7 @@ public abstract class ReadContract extends VerbsContract {
     Node.Block sink = client.block(1 << 20, 0, Node.SINK);
     WorkRequest[] reads = new WorkRequest[Node.DEPTH];
     for (int i = 0; i < reads.length; i++) {
-      reads[i] =
-          new WorkRequest(1)
-              .read(i, source.region().address(), source.region().remote().remoteKey())
-              .local(sink.region(), 0, i % 2 == 0 ? 1 << 20 : 1)
-              .signalled();
+      reads[i] = sink.read(i, source.region(), 0, 0, i % 2 == 0 ? 1 << 20 : 1);
     }
     assertThat(pair.client().postSend(reads, 0, reads.length)).isEqualTo(reads.length);
     for (int i = 0; i < reads.length; i++) {
@@ -90,47 +79,27 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseAKeyThatWasNeverIssued() throws Exception {
+  void shouldRefuseKeysThatWereNeverIssuedOrAreNotValidAnyMore() throws Exception {
+    Pair[] pairs = {connect(), connect(), connect()};
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     MemoryRegion region = source.region();
-    assertRefused(connect(), region.address(), region.remote().remoteKey() + 1, LENGTH);
-  }
-
-  @Test
-  void shouldRefuseAKeyOfAClosedRegion() throws Exception {
-    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
-    MemoryRegion region = source.region();
+    long key = region.remote().remoteKey();
+    assertRefused(pairs[0], region.address(), key + 1, LENGTH);
     region.close();
-    assertRefused(connect(), region.address(), region.remote().remoteKey(), LENGTH);
-  }
-
-  @Test
-  void shouldRefuseAnOldKeyAfterTheMemoryIsRegisteredAnew() throws Exception {
-    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
-    MemoryRegion old = source.region();
-    old.close();
+    assertRefused(pairs[1], region.address(), key, LENGTH);
     server.domain.register(source.memory(), 0, LENGTH, Node.READABLE);
-    assertRefused(connect(), old.address(), old.remote().remoteKey(), LENGTH);
+    assertRefused(pairs[2], region.address(), key, LENGTH);
   }
 
   @Test
-  void shouldRefuseBytesAfterTheRegion() throws Exception {
-    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
-    MemoryRegion region = source.region();
-    assertRefused(connect(), region.address() + 1, region.remote().remoteKey(), LENGTH);
-  }
-
-  @Test
-  void shouldRefuseBytesBeforeTheRegion() throws Exception {
+  void shouldRefuseBytesOutsideTheRegion() throws Exception {
+    Pair[] pairs = {connect(), connect(), connect()};
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     MemoryRegion narrow = server.domain.register(source.memory(), 10, 100, Node.READABLE);
-    assertRefused(connect(), narrow.address() - 1, narrow.remote().remoteKey(), 10);
-  }
-
-  @Test
-  void shouldRefuseARangeThatWrapsAround() throws Exception {
-    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
-    assertRefused(connect(), -10, source.region().remote().remoteKey(), 100);
+    long key = narrow.remote().remoteKey();
+    assertRefused(pairs[0], narrow.address() - 1, key, 10);
+    assertRefused(pairs[1], narrow.address() + 1, key, 100);
+    assertRefused(pairs[2], -10, key, 100);
   }
 
   @Test
@@ -158,8 +127,7 @@ public abstract class ReadContract extends VerbsContract {
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     Node.Block sink = client.block(10, 0, Node.SINK);
     Pair pair = connect();
-    pair.client().postSend(sink.readFrom(1, source.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), sink, source.region());
     pair.server().setRemoteAccess(Set.of());
     MemoryRegion region = source.region();
     WorkStatus refusal =
@@ -203,12 +171,11 @@ public abstract class ReadContract extends VerbsContract {
     assumeCan(Capability.QUEUE_PAIR_ACCESS);
     Node.Block source = client.block(LENGTH, 42, Node.READABLE);
     Node.Block sink = server.block(10, 0, Node.SINK);
-    Pair given = connectWithoutRemoteAccess();
+    Pair given = connect(client.settings(Set.of()), server.settings());
     given.client().setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
-    given.server().postSend(sink.readFrom(1, source.region()));
-    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(server, given.server(), sink, source.region());
 
-    Pair closed = connectWithoutRemoteAccess();
+    Pair closed = connect(client.settings(Set.of()), server.settings());
     closed.server().postSend(sink.readFrom(2, source.region()));
     assertThat(result(server).status()).isNotEqualTo(WorkStatus.SUCCESS);
   }
@@ -224,19 +191,6 @@ public abstract class ReadContract extends VerbsContract {
       assertThatThrownBy(() -> pair.client().setRemoteAccess(Set.of()))
           .isInstanceOf(UnsupportedOperationException.class);
     }
-  }
-
-  private Pair connectWithoutRemoteAccess() throws Exception {
-    QueuePairSettings own = client.settings();
-    QueuePairSettings closed =
-        new QueuePairSettings(
-            own.sendQueue(),
-            own.receiveQueue(),
-            own.sendDepth(),
-            own.receiveDepth(),
-            own.maxSge(),
-            Set.of());
-    return connect(closed, server.settings());
   }
 
   @Test

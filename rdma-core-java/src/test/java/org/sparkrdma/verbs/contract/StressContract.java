@@ -38,19 +38,23 @@ public abstract class StressContract extends VerbsContract {
       Arrays.fill(fill, (byte) (i + 1));
       source.memory().slice((long) i * BLOCK, BLOCK).put(fill);
     }
+    List<Callable<Void>> readers = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      CompletionQueue queue = client.device.createCompletionQueue(Node.DEPTH, null);
+      Pair pair =
+          connect(
+              new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, Node.REMOTE),
+              server.settings());
+      int rounds = ROUNDS / engine().shorter();
+      readers.add(new Reader(queue, pair.client(), source.region(), i, client, rounds));
+    }
+    runTogether(readers);
+  }
+
+  private static void runTogether(List<Callable<Void>> actions) throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     try {
-      List<Callable<Void>> readers = new ArrayList<>();
-      for (int i = 0; i < THREADS; i++) {
-        CompletionQueue queue = client.device.createCompletionQueue(Node.DEPTH, null);
-        Pair pair =
-            connect(
-                new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, Node.REMOTE),
-                server.settings());
-        int rounds = ROUNDS / engine().shorter();
-        readers.add(new Reader(queue, pair.client(), source.region(), i, client, rounds));
-      }
-      for (Future<Void> done : threads.invokeAll(readers)) {
+      for (Future<Void> done : threads.invokeAll(actions)) {
         done.get();
       }
     } finally {
@@ -75,41 +79,34 @@ public abstract class StressContract extends VerbsContract {
     // The thread that holds the lock owns the queue.
     Object owner = new Object();
     int[] completed = new int[THREADS];
-    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-    try {
-      List<Callable<Void>> turns = new ArrayList<>();
-      for (int i = 0; i < THREADS; i++) {
-        int own = i;
-        turns.add(
-            () -> {
-              int posted = 0;
-              boolean[] over = new boolean[1];
-              long deadline = System.nanoTime() + TIMEOUT.toNanos();
-              while (!over[0]) {
-                synchronized (owner) {
-                  if (posted < readsPerThread
-                      && pairs.get(own).client().postSend(read(own, sinks.get(own), source))) {
-                    posted++;
-                  }
-                  shared.poll(
-                      BLOCKS,
-                      completion -> {
-                        assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
-                        completed[(int) completion.requestId()]++;
-                      });
-                  over[0] = completed[own] == readsPerThread;
+    List<Callable<Void>> turns = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      int own = i;
+      turns.add(
+          () -> {
+            int posted = 0;
+            boolean[] over = new boolean[1];
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
+            while (!over[0]) {
+              synchronized (owner) {
+                if (posted < readsPerThread
+                    && pairs.get(own).client().postSend(read(own, sinks.get(own), source))) {
+                  posted++;
                 }
-                assertThat(System.nanoTime() - deadline).as("time-out").isNegative();
+                shared.poll(
+                    BLOCKS,
+                    completion -> {
+                      assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
+                      completed[(int) completion.requestId()]++;
+                    });
+                over[0] = completed[own] == readsPerThread;
               }
-              return null;
-            });
-      }
-      for (Future<Void> done : threads.invokeAll(turns)) {
-        done.get();
-      }
-    } finally {
-      threads.shutdown();
+              assertThat(System.nanoTime() - deadline).as("time-out").isNegative();
+            }
+            return null;
+          });
     }
+    runTogether(turns);
     assertThat(completed).containsOnly(readsPerThread);
     assertThat(shared.poll(1, completion -> {})).isZero();
     sinks.forEach(sink -> assertAll(sink.bytes(), 7));
@@ -197,15 +194,14 @@ public abstract class StressContract extends VerbsContract {
 
     private WorkRequest read(int slot) {
       int split = elements == 1 ? BLOCK : random.nextInt(BLOCK);
+      long to = (long) slot * BLOCK;
       WorkRequest read =
           new WorkRequest(2)
               .read(
                   slot, source.address() + (long) wanted[slot] * BLOCK, source.remote().remoteKey())
-              .local(sink.region(), (long) slot * BLOCK, split)
+              .local(sink.region(), to, split)
               .signalled();
-      return split == BLOCK
-          ? read
-          : read.local(sink.region(), (long) slot * BLOCK + split, BLOCK - split);
+      return split == BLOCK ? read : read.local(sink.region(), to + split, BLOCK - split);
     }
 
     private int poll() {
@@ -214,10 +210,7 @@ public abstract class StressContract extends VerbsContract {
           completion -> {
             assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
             int slot = (int) completion.requestId();
-            byte[] bytes = sink.bytes(slot * BLOCK, BLOCK);
-            byte[] expected = new byte[BLOCK];
-            Arrays.fill(expected, (byte) (wanted[slot] + 1));
-            assertThat(bytes).isEqualTo(expected);
+            assertAll(sink.bytes(slot * BLOCK, BLOCK), wanted[slot] + 1);
             open--;
           });
       return open;

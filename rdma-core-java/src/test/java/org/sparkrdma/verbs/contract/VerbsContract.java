@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -23,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
+import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.Verbs;
@@ -65,7 +65,7 @@ public abstract class VerbsContract {
   }
 
   @BeforeEach
-  final void openTwoDevices() throws VerbsException {
+  final void openTwoDevices() throws Exception {
     openDescriptorsThatStayOpen();
     leaks = Leaks.ofEngine(engine().mappedPath());
     VerbsEngine engine = load(Map.of());
@@ -92,12 +92,8 @@ public abstract class VerbsContract {
    * The JDK keeps the socket that it opens at the first close of a channel, and librdmacm each
    * device that it has opened.
    */
-  private void openDescriptorsThatStayOpen() {
-    try {
-      SocketChannel.open().close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private void openDescriptorsThatStayOpen() throws IOException {
+    SocketChannel.open().close();
     loadUnwatched(Map.of()).close();
   }
 
@@ -188,6 +184,12 @@ public abstract class VerbsContract {
     }
   }
 
+  /** Polls all nodes for a time. */
+  protected final void pollFor(Duration time) {
+    long start = System.nanoTime();
+    until(() -> System.nanoTime() - start > time.toNanos());
+  }
+
   /** Spins until the condition holds; the condition polls. */
   protected static void spinUntil(BooleanSupplier condition) {
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
@@ -221,6 +223,27 @@ public abstract class VerbsContract {
   protected final Result result(Node node) {
     until(() -> !node.results.isEmpty());
     return node.results.remove();
+  }
+
+  /** Waits for the next completion of a node, which is a success. */
+  protected final Result success(Node node) {
+    Result result = result(node);
+    assertThat(result.status()).isEqualTo(WorkStatus.SUCCESS);
+    return result;
+  }
+
+  /** Fills a block of a node with a READ, which succeeds. */
+  protected final void read(Node node, QueuePair pair, Node.Block sink, MemoryRegion source) {
+    pair.postSend(sink.readFrom(1, source));
+    success(node);
+  }
+
+  /** Accepts the next request at a node. */
+  protected final Connection accept(Node node) throws VerbsException {
+    Connection asked = event(node, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    asked.createQueuePair(node.domain, node.settings());
+    asked.accept(parameters());
+    return asked;
   }
 
   /** Default parameters. */

@@ -23,10 +23,8 @@ public abstract class WriteContract extends VerbsContract {
     Pair pair = connect();
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
-    pair.client().postSend(write(source, target.region()).signalled());
-    Result written = result(client);
-    assertThat(written.opcode()).isEqualTo(Opcode.WRITE);
-    assertThat(written.status()).isEqualTo(WorkStatus.SUCCESS);
+    pair.client().postSend(source.writeTo(1, target.region()).signalled());
+    assertThat(success(client).opcode()).isEqualTo(Opcode.WRITE);
     assertThat(target.bytes()).isEqualTo(source.bytes());
   }
 
@@ -53,7 +51,7 @@ public abstract class WriteContract extends VerbsContract {
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
     pair.server().postReceive(new WorkRequest(1).receive(1));
-    WorkRequest[] both = {write(source, target.region()), new WorkRequest(1).send(2)};
+    WorkRequest[] both = {source.writeTo(1, target.region()), new WorkRequest(1).send(2)};
     pair.client().postSend(both, 0, 2);
     assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
     assertThat(target.bytes()).isEqualTo(source.bytes());
@@ -65,7 +63,7 @@ public abstract class WriteContract extends VerbsContract {
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
     Node.Block back = client.block(LENGTH, 0, Node.SINK);
-    WorkRequest[] both = {write(source, target.region()), back.readFrom(2, target.region())};
+    WorkRequest[] both = {source.writeTo(1, target.region()), back.readFrom(2, target.region())};
     pair.client().postSend(both, 0, 2);
     assertThat(result(client).id()).isEqualTo(2);
     assertThat(back.bytes()).isEqualTo(source.bytes());
@@ -102,7 +100,8 @@ public abstract class WriteContract extends VerbsContract {
   @Test
   void shouldRefuseARegionWithoutRemoteWrite() throws Exception {
     Node.Block target = server.block(LENGTH, 0, Node.READABLE);
-    assertRefused(connect(), target);
+    assertRefused(connect(), target.region(), refusal());
+    assertThat(target.bytes()).containsOnly(0);
   }
 
   @Test
@@ -114,14 +113,17 @@ public abstract class WriteContract extends VerbsContract {
         engine().deviates(Deviation.QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST)
             ? WorkStatus.REMOTE_INVALID_REQUEST
             : refusal();
-    assertRefused(pair, server.block(LENGTH, 0, Node.ALL), refusal);
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    assertRefused(pair, target.region(), refusal);
+    assertThat(target.bytes()).containsOnly(0);
   }
 
   @Test
   void shouldRefuseAClosedRegion() throws Exception {
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
     target.region().close();
-    assertRefused(connect(), target);
+    assertRefused(connect(), target.region(), refusal());
+    assertThat(target.bytes()).containsOnly(0);
   }
 
   @Test
@@ -134,17 +136,12 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseAWriteBeforeTheRegion() throws Exception {
+  void shouldRefuseAWriteOutsideTheRegion() throws Exception {
+    Pair[] pairs = {connect(), connect()};
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
     MemoryRegion narrow = server.domain.register(target.memory(), 10, 100, Node.ALL);
-    assertRefused(connect(), narrow, narrow.address() - 1, 10, refusal());
-    assertThat(target.bytes()).containsOnly(0);
-  }
-
-  @Test
-  void shouldRefuseAWriteThatWrapsAround() throws Exception {
-    Node.Block target = server.block(LENGTH, 0, Node.ALL);
-    assertRefused(connect(), target.region(), -10, 100, refusal());
+    assertRefused(pairs[0], narrow, narrow.address() - 1, 10, refusal());
+    assertRefused(pairs[1], narrow, -10, 100, refusal());
     assertThat(target.bytes()).containsOnly(0);
   }
 
@@ -165,22 +162,10 @@ public abstract class WriteContract extends VerbsContract {
     pair.client()
         .postSend(
             new WorkRequest(1).write(1, region.address(), region.remote().remoteKey()).signalled());
-    Result written = result(client);
-    assertThat(written.status()).isEqualTo(WorkStatus.SUCCESS);
-    assertThat(written.opcode()).isEqualTo(Opcode.WRITE);
+    assertThat(success(client).opcode()).isEqualTo(Opcode.WRITE);
     Node.Block back = client.block(10, 0, Node.SINK);
-    pair.client().postSend(back.readFrom(2, region));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), back, region);
     assertThat(back.bytes()).containsOnly(9);
-  }
-
-  private void assertRefused(Pair pair, Node.Block target) throws Exception {
-    assertRefused(pair, target, refusal());
-  }
-
-  private void assertRefused(Pair pair, Node.Block target, WorkStatus refusal) throws Exception {
-    assertRefused(pair, target.region(), refusal);
-    assertThat(target.bytes()).containsOnly(0);
   }
 
   private void assertRefused(Pair pair, MemoryRegion region, WorkStatus refusal) throws Exception {
@@ -202,11 +187,5 @@ public abstract class WriteContract extends VerbsContract {
       assertThat(result(client).status()).isEqualTo(refusal);
     }
     assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
-  }
-
-  private static WorkRequest write(Node.Block source, MemoryRegion target) {
-    return new WorkRequest(1)
-        .write(1, target.address(), target.remote().remoteKey())
-        .local(source.region(), 0, (int) source.region().lengthBytes());
   }
 }

@@ -155,11 +155,6 @@ class SoftFaultsTest extends VerbsContract {
         .isGreaterThanOrEqualTo(Duration.ofMillis(30));
   }
 
-  private void pollFor(Duration duration) {
-    long start = System.nanoTime();
-    until(() -> System.nanoTime() - start > duration.toNanos());
-  }
-
   @Test
   void shouldCompleteReadsAfterTheLatencyAndMoveNoByte() throws Exception {
     Pair pair = connectWithoutCopy("30ms");
