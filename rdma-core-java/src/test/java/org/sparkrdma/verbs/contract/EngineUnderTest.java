@@ -2,8 +2,10 @@
 package org.sparkrdma.verbs.contract;
 
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -31,5 +33,31 @@ public record EngineUnderTest(
   /** Whether the engine has this deviation. */
   public boolean deviates(Deviation deviation) {
     return deviations.contains(deviation);
+  }
+
+  /**
+   * An engine on a device whose address is in a variable of the environment, which the guest or
+   * {@code ./card} sets; its IPv6 address is in that with the suffix 6. There system calls and
+   * registrations take many times as long as on a host.
+   */
+  public static EngineUnderTest on(String name, String variable, Set<Deviation> deviations) {
+    try {
+      String address =
+          Objects.requireNonNull(
+              System.getenv(variable),
+              "runs in the guest or by ./card only, which set " + variable);
+      String six = System.getenv(variable + "6");
+      return new EngineUnderTest(
+          name,
+          Map.of(),
+          InetAddress.getByName(address),
+          six == null ? null : InetAddress.getByName(six),
+          Path.of("/dev/infiniband"),
+          Map.of(),
+          8,
+          deviations);
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("invalid address: variable=" + variable, e);
+    }
   }
 }

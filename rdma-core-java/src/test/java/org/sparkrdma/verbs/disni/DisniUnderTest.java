@@ -3,11 +3,7 @@ package org.sparkrdma.verbs.disni;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -19,9 +15,6 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The DiSNI engine for the contract suite, on a device of the guest. */
 final class DisniUnderTest {
-  /** System calls in the guest take many times as long as on the host. */
-  private static final int SHORTER = 8;
-
   private static final String UNAVAILABLE = openDevicesOnce();
 
   private DisniUnderTest() {}
@@ -53,24 +46,8 @@ final class DisniUnderTest {
     if (!UNAVAILABLE.isEmpty()) {
       return abort(UNAVAILABLE);
     }
-    String address = System.getenv(variable);
-    if (address == null) {
-      return abort("runs in the guest only, which sets " + variable);
-    }
     Set<Deviation> deviations = new HashSet<>(ofTransport);
     deviations.addAll(Deviation.OF_DISNI);
-    try {
-      return new EngineUnderTest(
-          DisniProvider.NAME,
-          Map.of(),
-          InetAddress.getByName(address),
-          null,
-          Path.of("/dev/infiniband"),
-          Map.of(),
-          SHORTER,
-          deviations);
-    } catch (UnknownHostException e) {
-      throw new IllegalStateException("invalid address: variable=" + variable, e);
-    }
+    return EngineUnderTest.on(DisniProvider.NAME, variable, deviations);
   }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.file.Path;
-import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
@@ -12,11 +8,6 @@ import org.sparkrdma.verbs.device.TransportType;
 
 /** The ibverbs engine for the contract suite, on a device of the guest or on that of ./card. */
 final class IbverbsUnderTest {
-  /**
-   * System calls in the guest, and registrations on a card, take many times as long as on a host.
-   */
-  private static final int SHORTER = 8;
-
   private IbverbsUnderTest() {}
 
   /** Uses the device that {@code ./card} names in variables of the environment. */
@@ -29,31 +20,8 @@ final class IbverbsUnderTest {
     return on("CARD_ADDRESS", Deviation.ofDevice(driver, TransportType.valueOf(transport)));
   }
 
-  /**
-   * Uses the device whose addresses are in two variables of the environment.
-   *
-   * @param variable name of the variable with its address; the name of its IPv6 variable has a
-   *     suffix 6
-   */
+  /** Uses the device whose address is in that variable of the environment. */
   static EngineUnderTest on(String variable, Set<Deviation> deviations) {
-    try {
-      String address = System.getenv(variable);
-      if (address == null) {
-        throw new IllegalStateException(
-            "runs in the guest or by ./card only, which set " + variable);
-      }
-      String six = System.getenv(variable + "6");
-      return new EngineUnderTest(
-          "ibverbs",
-          Map.of(),
-          InetAddress.getByName(address),
-          six == null ? null : InetAddress.getByName(six),
-          Path.of("/dev/infiniband"),
-          Map.of(),
-          SHORTER,
-          deviations);
-    } catch (UnknownHostException e) {
-      throw new IllegalStateException("invalid address: variable=" + variable, e);
-    }
+    return EngineUnderTest.on("ibverbs", variable, deviations);
   }
 }
