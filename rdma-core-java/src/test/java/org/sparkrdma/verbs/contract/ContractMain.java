@@ -5,15 +5,15 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectUniqu
 
 import java.io.PrintStream;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.EngineFilter;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
-import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
  * Runs test classes without a build tool, for example in a guest kernel or on a card ({@code
@@ -21,16 +21,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * last line for programs. The exit code is 1 when a test failed, none passed, or fewer ran than
  * were found. Tests have the leak checks and time limits of the build ({@link org.sparkrdma.leak}).
  */
-public final class ContractMain implements TestExecutionListener {
+public final class ContractMain extends SummaryGeneratingListener {
   private final PrintStream out = System.out;
-  private final AtomicInteger passed = new AtomicInteger();
-  private final AtomicInteger failed = new AtomicInteger();
-  private final AtomicInteger skipped = new AtomicInteger();
-
-  /** Tests of which neither the end nor a skip was reported. */
-  private final AtomicInteger left = new AtomicInteger();
-
-  private volatile TestPlan found;
   private final long startNs = System.nanoTime();
   private volatile long testNs;
 
@@ -67,6 +59,10 @@ public final class ContractMain implements TestExecutionListener {
   }
 
   private boolean report(String classes) {
+    TestExecutionSummary summary = getSummary();
+    long passed = summary.getTestsSucceededCount();
+    long failed = summary.getTotalFailureCount();
+    long skipped = summary.getTestsSkippedCount() + summary.getTestsAbortedCount();
     out.printf(
         Locale.ROOT,
         "contract: {\"tests\":\"%s\",\"kernel\":\"%s\",\"java\":\"%s\",\"passed\":%d,\"failed\":%d,"
@@ -74,62 +70,47 @@ public final class ContractMain implements TestExecutionListener {
         classes,
         System.getProperty("os.version"),
         Runtime.version(),
-        passed.get(),
-        failed.get(),
-        skipped.get(),
+        passed,
+        failed,
+        skipped,
         (System.nanoTime() - startNs) / 1e9);
-    if (left.get() > 0) {
-      out.println("Tests that were found and did not run: " + left.get());
+    long left = summary.getTestsFoundCount() - passed - summary.getTestsFailedCount() - skipped;
+    if (left > 0) {
+      out.println("Tests that were found and did not run: " + left);
     }
-    return failed.get() == 0 && passed.get() > 0 && left.get() == 0;
+    return failed == 0 && passed > 0 && left == 0;
   }
 
   @Override
   public void testPlanExecutionStarted(TestPlan plan) {
-    found = plan;
-    left.set((int) plan.countTestIdentifiers(TestIdentifier::isTest));
-    out.println("tests: " + left.get());
-  }
-
-  @Override
-  public void dynamicTestRegistered(TestIdentifier test) {
-    left.addAndGet(tests(test));
-  }
-
-  private static int tests(TestIdentifier one) {
-    return one.isTest() ? 1 : 0;
+    super.testPlanExecutionStarted(plan);
+    out.println("tests: " + getSummary().getTestsFoundCount());
   }
 
   @Override
   public void executionStarted(TestIdentifier test) {
+    super.executionStarted(test);
     testNs = System.nanoTime();
   }
 
   @Override
   public void executionSkipped(TestIdentifier test, String reason) {
-    skipped.incrementAndGet();
-    left.addAndGet(-tests(test));
-    found.getDescendants(test).forEach(inside -> left.addAndGet(-tests(inside)));
+    super.executionSkipped(test, reason);
     out.println("SKIPPED " + name(test) + ": " + reason);
   }
 
   @Override
   public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-    left.addAndGet(-tests(test));
+    super.executionFinished(test, result);
     long ms = (System.nanoTime() - testNs) / 1_000_000;
     switch (result.getStatus()) {
       case SUCCESSFUL -> {
         if (test.isTest()) {
-          passed.incrementAndGet();
           out.println("passed  " + name(test) + " " + ms + " ms");
         }
       }
-      case ABORTED -> {
-        skipped.incrementAndGet();
-        out.println("SKIPPED " + name(test) + ": " + message(result));
-      }
+      case ABORTED -> out.println("SKIPPED " + name(test) + ": " + message(result));
       case FAILED -> {
-        failed.incrementAndGet();
         out.println("FAILED  " + name(test) + " " + ms + " ms");
         result.getThrowable().ifPresent(e -> e.printStackTrace(out));
       }
