@@ -35,7 +35,7 @@ public record SysfsTree(Map<String, Map<String, Long>> statistics) {
   }
 
   /** Writes the files of such a text below a directory. */
-  static SysfsTree write(String text, Path root) throws IOException {
+  public static SysfsTree write(String text, Path root) throws IOException {
     Map<String, Map<String, Long>> statistics = new TreeMap<>();
     for (String line : text.lines().filter(one -> !one.startsWith("#")).toList()) {
       String[] parts = line.split("=", 2);

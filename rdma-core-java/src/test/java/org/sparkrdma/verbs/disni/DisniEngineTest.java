@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
@@ -17,6 +16,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.SysfsTree;
 import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.engine.NetworkLinks;
 
@@ -35,11 +35,10 @@ class DisniEngineTest {
 
   @Test
   void shouldReportTheAttributesOfARoceDevice() throws Exception {
-    write("mlx5_0/node_type", "1: CA");
-    port("mlx5_0", "4: ACTIVE", "Ethernet");
-    gid("mlx5_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "lo");
-    gid("mlx5_0", 1, "0000:0000:0000:0000:0000:0000:0000:0000", "", "");
-    gid("mlx5_0", 2, "0000:0000:0000:0000:0000:ffff:7f00:0001", "RoCE v2", "lo");
+    String gids = "sys/class/infiniband/mlx5_0/ports/1/gids/";
+    SysfsTree.unpack("mlx5-roce", root);
+    SysfsTree.write(gids + "1=0000:0000:0000:0000:0000:0000:0000:0000", root);
+    SysfsTree.write(gids + "3=0000:0000:0000:0000:0000:ffff:7f00:0001", root);
 
     DeviceInfo info = devices().get(0);
 
@@ -51,15 +50,18 @@ class DisniEngineTest {
     assertThat(port.state()).isEqualTo(PortState.ACTIVE);
     assertThat(port.gids())
         .containsExactly(
-            new Gid(0, GidType.ROCE_V1, address("fe800000000000000a0027fffe6cf701")),
-            new Gid(2, GidType.ROCE_V2, address("7f000001")));
+            new Gid(0, GidType.ROCE_V1, address("fe80000000000000ba3fd2fffe123457")),
+            new Gid(2, GidType.ROCE_V1, address("0a020005")),
+            new Gid(3, GidType.ROCE_V2, address("7f000001")));
     assertThat(port.addresses()).containsExactly(address("7f000001"));
   }
 
   @Test
   void shouldNotDeclareCapabilitiesThatDisniLacks() throws Exception {
-    write("siw0/node_type", "4: RNIC");
-    port("siw0", "1: DOWN", "Ethernet");
+    String siw = "sys/class/infiniband/siw0/";
+    SysfsTree.write(siw + "node_type=4: RNIC", root);
+    SysfsTree.write(siw + "ports/1/state=1: DOWN", root);
+    SysfsTree.write(siw + "ports/1/link_layer=Ethernet", root);
 
     DeviceInfo info = devices().get(0);
 
@@ -72,9 +74,7 @@ class DisniEngineTest {
 
   @Test
   void shouldReportInfinibandForOtherLinksThanEthernet() throws Exception {
-    write("mlx4_0/node_type", "1: CA");
-    port("mlx4_0", "4: ACTIVE", "InfiniBand");
-    gid("mlx4_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "ib0");
+    SysfsTree.unpack("mlx5-infiniband", root);
 
     PortInfo port = devices().get(0).ports().get(0);
 
@@ -83,23 +83,5 @@ class DisniEngineTest {
 
   private static InetAddress address(String hex) throws IOException {
     return InetAddress.getByAddress(HexFormat.of().parseHex(hex));
-  }
-
-  private void port(String device, String state, String link) throws IOException {
-    write(device + "/ports/1/state", state);
-    write(device + "/ports/1/link_layer", link);
-  }
-
-  private void gid(String device, int index, String gid, String type, String link)
-      throws IOException {
-    write(device + "/ports/1/gids/" + index, gid);
-    write(device + "/ports/1/gid_attrs/types/" + index, type);
-    write(device + "/ports/1/gid_attrs/ndevs/" + index, link);
-  }
-
-  private void write(String file, String content) throws IOException {
-    Path path = root.resolve("sys/class/infiniband/" + file);
-    Files.createDirectories(path.getParent());
-    Files.writeString(path, content + "\n");
   }
 }

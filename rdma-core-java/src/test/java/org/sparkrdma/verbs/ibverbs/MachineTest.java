@@ -12,73 +12,64 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.SysfsTree;
 import org.sparkrdma.verbs.device.TransportType;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /** Reasons why the engine cannot run on a machine. */
 class MachineTest {
+  private static final String DEVICE = "sys/class/infiniband/mlx5_0=";
+  private static final String NODE = "dev/infiniband/uverbs0";
+
   @TempDir private Path root;
 
-  private void create(String file) throws IOException {
-    create(file, "");
-  }
-
-  private void create(String file, String text) throws IOException {
-    Path path = root.resolve(file);
-    Files.createDirectories(path.getParent());
-    Files.writeString(path, text);
-  }
-
-  private void assertReason(String part) {
+  private void assertReason(String files, String part) throws IOException {
+    SysfsTree.write(files.replace(' ', '\n'), root);
     assertThatThrownBy(() -> new Machine(root).checkDevices())
         .isInstanceOf(EngineUnavailableException.class)
         .hasMessageContaining(part);
   }
 
-  @Test
-  void shouldReportThatThereIsNoDevice() {
-    assertReason("no RDMA device");
-    assertReason("the PCI bus has no network card of a vendor with RDMA");
+  @ParameterizedTest
+  @CsvSource({
+    "'', no RDMA device",
+    "'', the PCI bus has no network card of a vendor with RDMA",
+    DEVICE + ", --device=/dev/infiniband",
+    DEVICE + " " + NODE + "=, rdma_ucm"
+  })
+  void shouldReportWhatAMachineWithTheseFilesLacks(String files, String reason) throws Exception {
+    assertReason(files, reason);
   }
 
   @Test
   void shouldReportACardWithoutItsDriver() throws Exception {
-    create("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n");
-    create("sys/bus/pci/devices/0000:00:01.0/class", "0x060000\n");
-    create("sys/bus/pci/devices/0000:3b:00.0/vendor", "0x15b3\n");
-    create("sys/bus/pci/devices/0000:3b:00.0/class", "0x020000\n");
-
-    assertReason("the driver of a network card is not loaded: run modprobe mlx5_ib");
-  }
-
-  @Test
-  void shouldReportThatTheContainerHasNoDeviceFiles() throws Exception {
-    create("sys/class/infiniband/mlx5_0");
-
-    assertReason("--device=/dev/infiniband");
+    String bridge = "sys/bus/pci/devices/0000:00:01.0/";
+    String card = "sys/bus/pci/devices/0000:3b:00.0/";
+    assertReason(
+        bridge
+            + "vendor=0x8086 "
+            + bridge
+            + "class=0x060000 "
+            + card
+            + "vendor=0x15b3 "
+            + card
+            + "class=0x020000",
+        "the driver of a network card is not loaded: run modprobe mlx5_ib");
   }
 
   @Test
   void shouldReportThatTheUserHasNoPermission() throws Exception {
-    create("sys/class/infiniband/mlx5_0");
-    create("dev/infiniband/uverbs0");
-    Path node = root.resolve("dev/infiniband/uverbs0");
+    SysfsTree.write(NODE + "=", root);
+    Path node = root.resolve(NODE);
     Files.setPosixFilePermissions(node, PosixFilePermissions.fromString("---------"));
     assumeFalse(Files.isReadable(node), "this user may read everything");
-
-    assertReason("no permission");
-  }
-
-  @Test
-  void shouldReportThatTheConnectionManagerIsNotLoaded() throws Exception {
-    create("sys/class/infiniband/mlx5_0");
-    create("dev/infiniband/uverbs0");
-
-    assertReason("rdma_ucm");
+    assertReason(DEVICE, "no permission");
   }
 
   /** The port may become active later. */
@@ -95,7 +86,7 @@ class MachineTest {
 
   @Test
   void shouldReportThatNoDeviceHasReliableConnections() throws Exception {
-    create("sys/class/infiniband/efa_0");
+    SysfsTree.write("sys/class/infiniband/efa_0=", root);
 
     assertThatThrownBy(() -> new Machine(root).checkReliable(List.of()))
         .isInstanceOf(EngineUnavailableException.class)
