@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.faults.RefusingThreads;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class CmThreadsTest {
@@ -31,63 +32,28 @@ class CmThreadsTest {
 
   @Test
   void shouldRefuseCallsWhenTooManyWait() throws InterruptedException {
-    CountDownLatch answer = new CountDownLatch(1);
-    CountDownLatch last = new CountDownLatch(1);
-    routes.add(() -> awaitUninterruptibly(answer));
+    Semaphore answer = new Semaphore(0);
+    Semaphore last = new Semaphore(0);
+    routes.add(answer::acquireUninterruptibly);
 
     int added = 0;
     while (routes.add(() -> ran.add("call"))) {
       added++;
     }
 
-    answer.countDown();
-    routes.close(last::countDown);
-    last.await();
+    answer.release();
+    routes.close(last::release);
+    last.acquire();
     assertThat(ran).hasSize(added);
   }
 
   /** The start is tried again and again, and each left threads. */
   @Test
-  void shouldLeaveNoThreadWhenTheSystemRefusesOne() throws InterruptedException {
-    List<Thread> created = new CopyOnWriteArrayList<>();
-    assertThatThrownBy(
-            () ->
-                CmThreads.start(
-                    "rdma-cm-test1",
-                    CmThreads.CONNECT_THREADS,
-                    work -> {
-                      Thread thread = created.size() < 5 ? new Thread(work) : new Refused(work);
-                      created.add(thread);
-                      return thread;
-                    }))
+  void shouldLeaveNoThreadWhenTheSystemRefusesOne() {
+    var threads = new RefusingThreads(5);
+    assertThatThrownBy(() -> CmThreads.start("rdma-cm-test1", CmThreads.CONNECT_THREADS, threads))
         .isInstanceOf(OutOfMemoryError.class);
-    assertThat(created).hasSize(6);
-    for (Thread thread : created) {
-      thread.join();
-    }
+    assertThat(threads.created()).isEqualTo(6);
     routes.close(() -> {});
-  }
-
-  private static final class Refused extends Thread {
-    Refused(Runnable work) {
-      super(work);
-    }
-
-    @Override
-    public synchronized void start() {
-      throw new OutOfMemoryError("unable to create native thread");
-    }
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    boolean done = false;
-    while (!done) {
-      try {
-        latch.await();
-        done = true;
-      } catch (InterruptedException e) {
-        // The test ends it.
-      }
-    }
   }
 }

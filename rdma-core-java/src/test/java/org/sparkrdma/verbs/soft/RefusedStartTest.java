@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.faults.RefusingThreads;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
@@ -33,17 +34,9 @@ class RefusedStartTest {
 
   @Test
   void shouldLeaveNothingWhenTheSystemRefusesTheThread() throws Exception {
-    ThreadFactory refusing =
-        work ->
-            new Thread(work) {
-              @Override
-              public synchronized void start() {
-                throw new OutOfMemoryError("unable to create native thread");
-              }
-            };
     long open = descriptors();
     for (int i = 0; i < 20; i++) {
-      assertThatThrownBy(() -> open(refusing)).isInstanceOf(OutOfMemoryError.class);
+      assertThatThrownBy(() -> open(new RefusingThreads(0))).isInstanceOf(OutOfMemoryError.class);
     }
     assertThat(files()).isEmpty();
     assertThat(descriptors()).as("file descriptors").isLessThan(open + 20);
