@@ -4,11 +4,11 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -110,10 +110,8 @@ class BindingIT {
     long address = Libc.map(length);
     try {
       assertThat(Native.getLong(address + length - 8)).isZero();
-      List<String> smaps = Files.readAllLines(Path.of("/proc/self/smaps"));
-      int own = mappingOf(smaps, address);
       // Huge pages are wanted, and child processes have no copy, see proc_pid_smaps(5).
-      String flags = smaps.get(indexOf(smaps, own, "VmFlags:"));
+      String flags = flagsOf(address);
       assertThat(flags).contains(" dc");
       if (Files.exists(Path.of("/sys/kernel/mm/transparent_hugepage"))) {
         assertThat(flags).contains(" hg");
@@ -123,34 +121,26 @@ class BindingIT {
     }
   }
 
-  /** Index of the line of that mapping; the kernel may join neighbours with equal flags. */
-  private static int mappingOf(List<String> smaps, long address) {
-    for (int i = 0; i < smaps.size(); i++) {
-      String[] range = smaps.get(i).split("[- ]", 3);
-      if (smaps.get(i).matches("[0-9a-f]+-[0-9a-f]+ .*")
-          && Long.parseUnsignedLong(range[0], 16) <= address
-          && Long.parseUnsignedLong(range[1], 16) > address) {
-        return i;
+  /** Flags of the mapping that has the address; the kernel may join neighbours with equal flags. */
+  private static String flagsOf(long address) throws IOException {
+    boolean found = false;
+    for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+      if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
+        String[] range = line.split("[- ]", 3);
+        found =
+            Long.parseUnsignedLong(range[0], 16) <= address
+                && Long.parseUnsignedLong(range[1], 16) > address;
+      } else if (found && line.startsWith("VmFlags:")) {
+        return line;
       }
     }
     throw new AssertionError("no mapping of the address");
   }
 
-  private static int indexOf(List<String> lines, int from, String prefix) {
-    for (int i = from; i < lines.size(); i++) {
-      if (lines.get(i).startsWith(prefix)) {
-        return i;
-      }
-    }
-    throw new AssertionError("no line that begins with " + prefix);
-  }
-
   @Test
   void shouldNeverFaultWhenABufferIsUsedAfterClose() {
-    long address = Libc.map(LENGTH);
-    AddressRange range = new AddressRange(address, LENGTH);
-    ByteBuffer slice = range.slice(0, LENGTH);
-    slice.put(0, (byte) 7);
+    AddressRange range = new AddressRange(Libc.map(LENGTH), LENGTH);
+    ByteBuffer slice = range.slice(0, LENGTH).put(0, (byte) 7);
     range.close();
     range.close();
 
@@ -160,10 +150,8 @@ class BindingIT {
 
   @Test
   void shouldKeepAnAbandonedRangeForItsBuffers() {
-    long address = Libc.map(LENGTH);
-    AddressRange range = new AddressRange(address, LENGTH);
-    ByteBuffer slice = range.slice(0, LENGTH);
-    slice.put(0, (byte) 7);
+    AddressRange range = new AddressRange(Libc.map(LENGTH), LENGTH);
+    ByteBuffer slice = range.slice(0, LENGTH).put(0, (byte) 7);
 
     range.abandon();
 

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -57,10 +58,6 @@ class JffiLoadingIT {
         .toString();
   }
 
-  private static List<String> others() {
-    return List.of(other(""), other("-native"));
-  }
-
   private static List<String> join(List<String> first, List<String> second) {
     return Stream.concat(first.stream(), second.stream()).toList();
   }
@@ -88,48 +85,39 @@ class JffiLoadingIT {
         .toList();
   }
 
-  @Test
-  void shouldWorkAlone() throws Exception {
-    assertThat(probe(ours(), "system", List.of())).containsExactly(WORKS);
+  /** Where the jars lie: theirs are those of another jffi, in full or without its library. */
+  @ParameterizedTest
+  @CsvSource({
+    "system, ours, ''",
+    "system, ours theirs, ''",
+    "system, theirs ours, ''",
+    "system, classes ours, ''",
+    "parentFirst, '', ours",
+    "parentFirst, theirs, ours",
+    "parentFirst, classes, ours",
+    "childFirst, '', ours",
+    "childFirst, theirs, ours",
+    "childFirst, classes, ours",
+    "siblings, '', ours",
+    "siblings, theirs, ours"
+  })
+  void shouldWorkBesideAnotherJffi(String kind, String systemJars, String jars) throws Exception {
+    int loaders = kind.equals("siblings") ? 2 : 1;
+    assertThat(probe(jars(systemJars), kind, jars(jars)))
+        .isEqualTo(Collections.nCopies(loaders, WORKS));
   }
 
-  @Test
-  void shouldWorkBeforeAnotherJffi() throws Exception {
-    assertThat(probe(join(ours(), others()), "system", List.of())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkAfterAnotherJffi() throws Exception {
-    assertThat(probe(join(others(), ours()), "system", List.of())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkWithTheClassesOfAnotherJffiThatHasNoLibrary() throws Exception {
-    assertThat(probe(join(List.of(other("")), ours()), "system", List.of())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkInAUsersClassLoader() throws Exception {
-    assertThat(probe(List.of(), "parentFirst", ours())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkInAUsersClassLoaderWithAnotherJffiOnTheExtraClassPath() throws Exception {
-    assertThat(probe(others(), "parentFirst", ours())).containsExactly(WORKS);
-    assertThat(probe(List.of(other("")), "parentFirst", ours())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkWithTheUsersClassPathFirst() throws Exception {
-    assertThat(probe(List.of(), "childFirst", ours())).containsExactly(WORKS);
-    assertThat(probe(others(), "childFirst", ours())).containsExactly(WORKS);
-    assertThat(probe(List.of(other("")), "childFirst", ours())).containsExactly(WORKS);
-  }
-
-  @Test
-  void shouldWorkInTwoClassLoadersOfOneJvm() throws Exception {
-    assertThat(probe(List.of(), "siblings", ours())).containsExactly(WORKS, WORKS);
-    assertThat(probe(others(), "siblings", ours())).containsExactly(WORKS, WORKS);
+  private static List<String> jars(String names) {
+    return Stream.of(names.split(" ", -1))
+        .flatMap(
+            name ->
+                switch (name) {
+                  case "ours" -> ours().stream();
+                  case "theirs" -> Stream.of(other(""), other("-native"));
+                  case "classes" -> Stream.of(other(""));
+                  default -> Stream.empty();
+                })
+        .toList();
   }
 
   @Test
