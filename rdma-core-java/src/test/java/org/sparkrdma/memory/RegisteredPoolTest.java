@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -65,34 +66,23 @@ class RegisteredPoolTest {
     RegisteredChunk held = take(1).get(0);
     List<RegisteredChunk> others = take(PER_REGION - 1);
     List<Integer> seen = new ArrayList<>();
-    // Another thread comes while the device registers the second region.
+    // Another thread comes while the device registers the second region, and does not wait for it.
     device.onNextRegistration(
-        () -> {
-          Thread other =
-              new Thread(
-                  () -> {
-                    held.release();
-                    RegisteredChunk again = take(1).get(0);
-                    seen.add(pool.chunksOut());
-                    again.release();
-                  });
-          other.start();
-          join(other);
-        });
+        () ->
+            CompletableFuture.runAsync(
+                    () -> {
+                      held.release();
+                      RegisteredChunk again = take(1).get(0);
+                      seen.add(pool.chunksOut());
+                      again.release();
+                    })
+                .orTimeout(10, TimeUnit.SECONDS)
+                .join());
     RegisteredChunk grown = take(1).get(0);
     assertThat(seen).containsExactly(PER_REGION);
     assertThat(device.regionCount()).isEqualTo(2);
     grown.release();
     release(others);
-  }
-
-  private static void join(Thread thread) {
-    try {
-      thread.join(10_000);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
-    assertThat(thread.isAlive()).as("it waits for the registration").isFalse();
   }
 
   @Test
