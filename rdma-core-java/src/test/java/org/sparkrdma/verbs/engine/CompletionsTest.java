@@ -4,7 +4,6 @@ package org.sparkrdma.verbs.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
@@ -50,21 +48,10 @@ class CompletionsTest {
     return connection;
   }
 
-  /** A connection whose sends and receives complete in these queues. */
-  private FakeConnection connected(CompletionQueue sends, CompletionQueue receives)
-      throws VerbsException {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
-    connection.createQueuePair(
-        objects.domain, new QueuePairSettings(sends, receives, 4, 4, 2, Set.of()));
-    connection.connect(ConnectionParameters.of(new byte[0]));
-    connection.established();
-    return connection;
-  }
-
   private void send(FakeConnection connection, long... ids) {
     for (long id : ids) {
-      connection.pair().postSend(new WorkRequest(1).send(id).local(region, 0, 8));
+      WorkRequest request = new WorkRequest(1).send(id).local(region, 0, 8);
+      assertThat(connection.pair().postSend(request)).isTrue();
     }
   }
 
@@ -139,18 +126,6 @@ class CompletionsTest {
   }
 
   @Test
-  void shouldFlushWorkOfTheDeviceAtItsTimeOutAndNotBefore() throws VerbsException {
-    FakeConnection connection = connected(1);
-    connection.disconnect();
-    long deadline = connection.pair().flushDeadlineNs(queue);
-    now = deadline - 1;
-    assertThat(poll(8)).isZero();
-    now = deadline;
-    assertThat(poll(8)).isEqualTo(1);
-    assertThat(shown).containsExactly("1 FLUSH_ERROR");
-  }
-
-  @Test
   void shouldSuppressLateCompletionsOfFlushedWork() throws VerbsException {
     FakeConnection connection = connected(1, 2);
     connection.disconnect();
@@ -188,7 +163,11 @@ class CompletionsTest {
   @Test
   void shouldFlushSendsAndReceivesInTheirOwnQueues() throws VerbsException {
     var receives = (FakeQueue) objects.device.createCompletionQueue(8, null);
-    FakeConnection connection = connected(queue, receives);
+    FakeConnection connection = objects.withoutQueuePair();
+    connection.createQueuePair(
+        objects.domain, new QueuePairSettings(queue, receives, 4, 4, 2, Set.of()));
+    connection.connect(ConnectionParameters.of(new byte[0]));
+    connection.established();
     connection.disconnect();
     send(connection, 1);
     connection.pair().postReceive(new WorkRequest(1).receive(2).local(region, 0, 8));
@@ -199,13 +178,17 @@ class CompletionsTest {
   }
 
   @Test
-  void shouldWakeItsOwnerWhenWorkOfABrokenQueuePairMustBeFlushed() throws VerbsException {
+  void shouldFlushWorkOfTheDeviceAtItsTimeOutAndWakeItsOwnerThen() throws VerbsException {
     FakeConnection connection = connected(1);
     assertThat(waitNs(objects.channel)).isEqualTo(10 * HOUR_NS);
     connection.disconnect();
     assertThat(waitNs(objects.channel)).isLessThanOrEqualTo(FakeDevice.FLUSH_TIMEOUT_NS);
-    now = connection.pair().flushDeadlineNs(queue);
+    long deadline = connection.pair().flushDeadlineNs(queue);
+    now = deadline - 1;
+    assertThat(poll(8)).isZero();
+    now = deadline;
     assertThat(poll(8)).isEqualTo(1);
+    assertThat(shown).containsExactly("1 FLUSH_ERROR");
     assertThat(waitNs(objects.channel)).isEqualTo(10 * HOUR_NS);
   }
 
@@ -250,20 +233,29 @@ class CompletionsTest {
     assertThat(shown).containsExactly("1 SUCCESS");
   }
 
+  /**
+   * Sends while the queue pair breaks and another thread polls.
+   *
+   * @param taken how many sends the device takes
+   */
+  private FakeConnection sendWhileItBreaks(int taken) throws Exception {
+    FakeConnection connection = connected();
+    connection.pair().duringPost =
+        count -> {
+          connection.disconnect();
+          objects.onOtherThread(() -> poll(8)).run();
+          return taken;
+        };
+    send(connection, 1);
+    objects.other.join();
+    return connection;
+  }
+
   /** Work of the device may still be executed: it is shown when the device says so. */
   @Test
   @Timeout(60)
   void shouldNotFlushWorkThatTheDeviceGetsWhileItsQueuePairBreaks() throws Exception {
-    FakeConnection connection = connected();
-    var polling = new Thread[1];
-    connection.pair().duringPost =
-        count -> {
-          connection.disconnect();
-          polling[0] = FakeDevice.startUntilItWaits(() -> poll(8));
-          return count;
-        };
-    send(connection, 1);
-    polling[0].join();
+    FakeConnection connection = sendWhileItBreaks(1);
     assertThat(shown).isEmpty();
     complete(connection, 0, 0);
     assertThat(poll(8)).isEqualTo(1);
@@ -273,16 +265,7 @@ class CompletionsTest {
   @Test
   @Timeout(60)
   void shouldFlushWorkOnceThatTheDeviceRefusesWhileItsQueuePairBreaks() throws Exception {
-    FakeConnection connection = connected();
-    var polling = new Thread[1];
-    connection.pair().duringPost =
-        count -> {
-          connection.disconnect();
-          polling[0] = FakeDevice.startUntilItWaits(() -> poll(8));
-          return 0;
-        };
-    assertThat(connection.pair().postSend(new WorkRequest(1).send(1).local(region, 0, 8))).isTrue();
-    polling[0].join();
+    sendWhileItBreaks(0);
     poll(8);
     assertThat(shown).containsExactly("1 FLUSH_ERROR");
   }
@@ -309,15 +292,14 @@ class CompletionsTest {
   @Timeout(60)
   void shouldDestroyAQueuePairAfterThePostOfAnotherThread() throws Exception {
     FakeQueuePair pair = connected().pair();
-    var closing = new Thread[1];
     pair.duringPost =
         count -> {
-          closing[0] = FakeDevice.startUntilItWaits(pair::close);
+          objects.onOtherThread(pair::close).run();
           assertThat(objects.device.calls).doesNotContain("destroy queue pair");
           return count;
         };
     assertThat(pair.postSend(new WorkRequest(1).send(1).local(region, 0, 8))).isTrue();
-    closing[0].join();
+    objects.other.join();
     assertThat(objects.device.calls).contains("destroy queue pair");
     assertThatThrownBy(() -> pair.postSend(new WorkRequest(1).send(2).local(region, 0, 8)))
         .isInstanceOf(IllegalStateException.class);

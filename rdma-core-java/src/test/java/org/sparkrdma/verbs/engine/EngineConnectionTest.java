@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,13 +85,11 @@ class EngineConnectionTest {
   void shouldDestroyTheQueuePairBeforeTheIdentifierWhenTwoThreadsClose() throws Exception {
     FakeConnection connection = objects.connected();
     objects.device.calls.clear();
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringDestruction =
-        () -> closing.set(FakeDevice.startUntilItWaits(connection::close));
+    objects.device.duringDestruction = objects.onOtherThread(connection::close);
 
     connection.queuePair().close();
 
-    closing.get().join();
+    objects.other.join();
     assertThat(objects.device.calls)
         .containsExactly(
             "disconnect", "destroy queue pair", "free queue pair", "destroy connection");
@@ -100,16 +98,13 @@ class EngineConnectionTest {
   @Test
   @Timeout(60)
   void shouldDestroyAQueuePairThatIsCreatedDuringItsClose() throws Exception {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    FakeConnection connection = objects.withoutQueuePair();
     objects.device.calls.clear();
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringCreation =
-        () -> closing.set(FakeDevice.startUntilItWaits(connection::close));
+    objects.device.duringCreation = objects.onOtherThread(connection::close);
 
     connection.createQueuePair(objects.domain, objects.settings());
 
-    closing.get().join();
+    objects.other.join();
     assertThat(objects.device.calls)
         .containsExactly("destroy queue pair", "free queue pair", "destroy connection");
   }
@@ -118,28 +113,17 @@ class EngineConnectionTest {
   @Test
   @Timeout(60)
   void shouldDestroyAQueuePairOfAConnectionThatEndsWhileItIsCreated() throws Exception {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    FakeConnection connection = objects.withoutQueuePair();
     objects.events();
     objects.device.calls.clear();
-    var polling = new AtomicReference<Thread.State>();
     objects.device.duringCreation =
-        () -> {
-          Thread thread = new Thread(connection::removed);
-          thread.start();
-          try {
-            thread.join(10_000);
-          } catch (InterruptedException e) {
-            throw new AssertionError(e);
-          }
-          polling.set(thread.getState());
-        };
-
+        () ->
+            assertThat(CompletableFuture.runAsync(connection::removed))
+                .succeedsWithin(Duration.ofSeconds(10));
     assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("the connection has ended");
 
-    assertThat(polling.get()).isEqualTo(Thread.State.TERMINATED);
     assertThat(objects.events()).containsExactly(ConnectionEvent.Type.DEVICE_REMOVED);
     connection.close();
     assertThat(objects.device.calls)
@@ -150,18 +134,15 @@ class EngineConnectionTest {
   @Test
   @Timeout(60)
   void shouldDestroyAQueuePairWhoseDomainIsClosedWhileItIsCreated() throws Exception {
-    FakeConnection connection =
-        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1)).resolved();
+    FakeConnection connection = objects.withoutQueuePair();
     objects.device.calls.clear();
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringCreation =
-        () -> closing.set(FakeDevice.startUntilItWaits(objects.domain::close));
+    objects.device.duringCreation = objects.onOtherThread(objects.domain::close);
 
     assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("protection domain is closed");
 
-    closing.get().join();
+    objects.other.join();
     assertThat(connection.queuePair()).isNull();
     objects.queue.close();
     assertThat(objects.device.calls)
@@ -174,13 +155,11 @@ class EngineConnectionTest {
   void shouldKeepItsManagerOpenUntilItsIdentifierIsDestroyed() throws Exception {
     FakeConnection connection = objects.resolved();
     objects.device.calls.clear();
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringIdentifierDestruction =
-        () -> closing.set(FakeDevice.startUntilItWaits(objects.device::close));
+    objects.device.duringIdentifierDestruction = objects.onOtherThread(objects.device::close);
 
     connection.close();
 
-    closing.get().join();
+    objects.other.join();
     assertThat(objects.device.calls)
         .containsSubsequence("destroy queue pair", "destroy connection", "destroy manager")
         .endsWith("close device", "closed");

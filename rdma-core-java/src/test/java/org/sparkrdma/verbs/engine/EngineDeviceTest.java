@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,13 +69,11 @@ class EngineDeviceTest {
   void shouldCloseAllWhenARegistrationIsInProgress() throws Exception {
     var objects = new FakeDevice.Objects();
     objects.domain.register(objects.memory, 0, 64, Set.of());
-    var closing = new AtomicReference<Thread>();
-    objects.device.duringRegistration =
-        () -> closing.set(FakeDevice.startUntilItWaits(objects.device::close));
+    objects.device.duringRegistration = objects.onOtherThread(objects.device::close);
     assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("protection domain is closed");
-    closing.get().join();
+    objects.other.join();
     assertThat(objects.device.calls)
         .endsWith(
             "deregister",
@@ -160,17 +157,14 @@ class EngineDeviceTest {
   void shouldBeClosedWhenTheCloseOfAnotherThreadReturns() throws Exception {
     var objects = new FakeDevice.Objects();
     objects.domain.register(objects.memory, 0, 64, Set.of());
-    var closing = new AtomicReference<Thread>();
     objects.device.duringDeregistration =
-        () ->
-            closing.set(
-                FakeDevice.startUntilItWaits(
-                    () -> {
-                      objects.device.close();
-                      objects.device.calls.add("second close returned");
-                    }));
+        objects.onOtherThread(
+            () -> {
+              objects.device.close();
+              objects.device.calls.add("second close returned");
+            });
     objects.device.close();
-    closing.get().join();
+    objects.other.join();
     assertThat(objects.device.calls)
         .containsOnlyOnce("close device", "closed")
         .endsWith("close device", "closed", "second close returned");
@@ -211,22 +205,17 @@ class EngineDeviceTest {
   @Timeout(60)
   void shouldKeepTheInterruptOfAThreadThatWaitsForARegistration() throws Exception {
     var objects = new FakeDevice.Objects();
-    var closing = new AtomicReference<Thread>();
     var interrupted = new AtomicBoolean();
     objects.device.duringRegistration =
-        () -> {
-          closing.set(
-              FakeDevice.startUntilItWaits(
-                  () -> {
-                    Thread.currentThread().interrupt();
-                    objects.domain.close();
-                    interrupted.set(Thread.interrupted());
-                  }));
-          assertThat(closing.get().isAlive()).isTrue();
-        };
+        objects.onOtherThread(
+            () -> {
+              Thread.currentThread().interrupt();
+              objects.domain.close();
+              interrupted.set(Thread.interrupted());
+            });
     assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
         .hasMessage("protection domain is closed");
-    closing.get().join();
+    objects.other.join();
     assertThat(interrupted).isTrue();
     assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
   }

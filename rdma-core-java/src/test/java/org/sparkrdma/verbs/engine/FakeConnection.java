@@ -46,9 +46,7 @@ final class FakeConnection extends EngineConnection {
   }
 
   @Override
-  protected void resolveAddress(InetSocketAddress local, int timeoutMs) {
-    device.calls.add("resolve address");
-  }
+  protected void resolveAddress(InetSocketAddress local, int timeoutMs) {}
 
   @Override
   protected String otherDevice() {
@@ -56,9 +54,7 @@ final class FakeConnection extends EngineConnection {
   }
 
   @Override
-  protected void resolveRoute(int timeoutMs) {
-    device.calls.add("resolve route");
-  }
+  protected void resolveRoute(int timeoutMs) {}
 
   @Override
   protected InetSocketAddress sourceAddress() {
@@ -72,9 +68,7 @@ final class FakeConnection extends EngineConnection {
   protected void sendReply(ConnectionParameters parameters) {}
 
   @Override
-  protected void sendRejection(byte[] privateData) {
-    device.calls.add("send rejection");
-  }
+  protected void sendRejection(byte[] privateData) {}
 
   @Override
   protected void disconnectIdentifier() {

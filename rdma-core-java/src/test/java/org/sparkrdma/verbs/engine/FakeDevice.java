@@ -96,19 +96,13 @@ final class FakeDevice extends EngineDevice {
       throw new VerbsException("allocate", VerbsException.ENOMEM, "refused", null);
     }
     return new EngineMemory(this, 4096, lengthBytes) {
-      // Longer than the memory, so that only the shared class keeps a slice inside.
-      private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes + 64);
-
       @Override
       protected ByteBuffer sliceWhileOpen(long offset, int length) {
-        return bytes == null ? null : bytes.slice((int) offset, length);
+        return null;
       }
 
       @Override
-      protected void free() {
-        calls.add("free memory");
-        bytes = null;
-      }
+      protected void free() {}
 
       @Override
       protected void abandon() {
@@ -123,34 +117,26 @@ final class FakeDevice extends EngineDevice {
       @Override
       protected EngineRegion registerMemory(
           EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
-        return region(this, memory, memory.address() + offset, lengthBytes, access);
+        duringRegistration.run();
+        var remote = new RemoteRegion(memory.address() + offset, lengthBytes, 7);
+        return new EngineRegion(this, memory, remote, 0, access) {
+          @Override
+          protected void deregister() {
+            calls.add("deregister");
+            duringDeregistration.run();
+          }
+        };
       }
 
       @Override
       protected EngineRegion registerRange(
           Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
-        return region(this, null, offset, lengthBytes, access);
+        throw new UnsupportedOperationException();
       }
 
       @Override
       protected void destroy() {
         calls.add("deallocate domain");
-      }
-    };
-  }
-
-  private EngineRegion region(
-      EngineProtectionDomain domain,
-      EngineMemory memory,
-      long address,
-      long lengthBytes,
-      Set<AccessFlag> access) {
-    duringRegistration.run();
-    return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), 0, access) {
-      @Override
-      protected void deregister() {
-        calls.add("deregister");
-        duringDeregistration.run();
       }
     };
   }
@@ -204,15 +190,28 @@ final class FakeDevice extends EngineDevice {
       manager = (FakeManager) device.createConnectionManager(channel);
     }
 
+    /** What another thread does; see {@link #onOtherThread}. */
+    Thread other;
+
+    /** Runs an action on another thread, which has ended or waits for this one afterwards. */
+    Runnable onOtherThread(Runnable action) {
+      return () -> other = startUntilItWaits(action);
+    }
+
     QueuePairSettings settings() {
       return new QueuePairSettings(queue, queue, 4, 4, 2, Set.of());
     }
 
     /** A connection with a queue pair that is ready to be connected. */
     FakeConnection resolved() throws VerbsException {
-      FakeConnection connection = manager.resolve(ADDRESS, null, Duration.ofSeconds(1)).resolved();
+      FakeConnection connection = withoutQueuePair();
       connection.createQueuePair(domain, settings());
       return connection;
+    }
+
+    /** A connection that is resolved. */
+    FakeConnection withoutQueuePair() throws VerbsException {
+      return manager.resolve(ADDRESS, null, Duration.ofSeconds(1)).resolved();
     }
 
     FakeConnection connected() throws VerbsException {

@@ -44,9 +44,7 @@ final class FakeQueue extends EngineCompletionQueue {
   }
 
   @Override
-  protected void requestNotification() {
-    device.calls.add("request notification");
-  }
+  protected void requestNotification() {}
 
   @Override
   protected void destroyQueue() {
