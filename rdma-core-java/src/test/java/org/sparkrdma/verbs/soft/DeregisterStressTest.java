@@ -89,7 +89,6 @@ class DeregisterStressTest {
       readUntilDone(reader, owner.directory.name());
       owning.get();
     }
-    System.out.println("reads by outcome: " + counts);
     assertThat(hasEnough()).as("%s", counts).isTrue();
     assertThat(counts).containsOnlyKeys(WorkStatus.SUCCESS, WorkStatus.REMOTE_ACCESS_ERROR);
   }

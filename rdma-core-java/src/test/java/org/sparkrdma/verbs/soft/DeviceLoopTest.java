@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.LongStream;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -38,13 +38,6 @@ class DeviceLoopTest extends VerbsContract {
     return SoftUnderTest.ENGINE;
   }
 
-  private static long[] deviceThreads() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().equals(NAME))
-        .mapToLong(Thread::getId)
-        .toArray();
-  }
-
   /** Calls of a watched engine allocate. */
   private static VerbsEngine unwatched() throws EngineUnavailableException {
     return new SoftProvider().load(EngineSettings.of(SoftUnderTest.ENGINE.settings()));
@@ -58,19 +51,40 @@ class DeviceLoopTest extends VerbsContract {
 
   @Test
   void shouldUseNoProcessorTimeOfItsThreadsWhilePolled() throws Exception {
+    assertIdle(
+        start -> {
+          while (System.nanoTime() - start < IDLE_NS) {
+            client.pollQueue();
+            server.pollQueue();
+          }
+        });
+  }
+
+  @Test
+  void shouldUseNoProcessorTimeWhenIdle() throws Exception {
+    assertIdle(start -> until(() -> System.nanoTime() - start > IDLE_NS));
+  }
+
+  /** The threads of two connected devices run only for a part of the time of this action. */
+  private void assertIdle(LongConsumer action) throws Exception {
     connect();
     double lowest = 1;
     for (int i = 0; i < MEASUREMENTS && lowest >= MAX_IDLE_PART; i++) {
       long before = cpuNsOfDeviceThreads();
       long start = System.nanoTime();
-      while (System.nanoTime() - start < IDLE_NS) {
-        client.pollQueue();
-        server.pollQueue();
-      }
+      action.accept(start);
       double burntNs = cpuNsOfDeviceThreads() - before;
       lowest = Math.min(lowest, burntNs / (System.nanoTime() - start));
     }
     assertThat(lowest).as("part of its time").isLessThan(MAX_IDLE_PART);
+  }
+
+  private static long cpuNsOfDeviceThreads() {
+    var threads = ManagementFactory.getThreadMXBean();
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals(NAME))
+        .mapToLong(thread -> threads.getThreadCpuTime(thread.getId()))
+        .sum();
   }
 
   @Test
@@ -137,24 +151,5 @@ class DeviceLoopTest extends VerbsContract {
   private static boolean isAfterASleep() {
     return StackWalker.getInstance()
         .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("wakeFromRest")));
-  }
-
-  @Test
-  void shouldUseNoProcessorTimeWhenIdle() throws Exception {
-    connect();
-    double lowest = 1;
-    for (int i = 0; i < MEASUREMENTS && lowest >= MAX_IDLE_PART; i++) {
-      long before = cpuNsOfDeviceThreads();
-      long start = System.nanoTime();
-      until(() -> System.nanoTime() - start > IDLE_NS);
-      double burntNs = cpuNsOfDeviceThreads() - before;
-      lowest = Math.min(lowest, burntNs / (System.nanoTime() - start));
-    }
-    assertThat(lowest).as("part of its time").isLessThan(MAX_IDLE_PART);
-  }
-
-  private static long cpuNsOfDeviceThreads() {
-    var threads = ManagementFactory.getThreadMXBean();
-    return LongStream.of(deviceThreads()).map(threads::getThreadCpuTime).sum();
   }
 }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,7 +58,10 @@ class ForeignPeersTest extends VerbsContract {
 
   /** Connects from a device with another identity; returns the reason for the rejection. */
   private String refusal(UnaryOperator<HostIdentity> change) throws Exception {
-    Node stranger = open(new SoftEngine(settings(), change.apply(HostIdentity.self()), true));
+    return refusal(open(new SoftEngine(settings(), change.apply(HostIdentity.self()), true)));
+  }
+
+  private String refusal(Node stranger) throws Exception {
     try (Listener listener = server.listen(engine())) {
       var connection = stranger.resolve(listener.address());
       event(stranger, ConnectionEvent.Type.RESOLVED);
@@ -70,13 +74,32 @@ class ForeignPeersTest extends VerbsContract {
     }
   }
 
+  /**
+   * Sends a hello that was changed; returns the reason for the refusal.
+   *
+   * @param portOffset what is added to the port for which the hello was made
+   */
+  private String refusal(HostIdentity host, int portOffset, Consumer<ByteBuffer> change)
+      throws Exception {
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other()) {
+      ByteBuffer request = other.hello(Frame.REQUEST, socket, host, socket.getPort() + portOffset);
+      change.accept(request);
+      send(socket, request);
+      byte[] answer = socket.getInputStream().readAllBytes();
+      assertThat(answer[0]).isEqualTo(Frame.REFUSED);
+      return new String(
+          Arrays.copyOfRange(answer, Frame.HEADER_BYTES, answer.length), StandardCharsets.UTF_8);
+    }
+  }
+
   @Test
   void shouldRefuseAPeerOfAnotherHost() throws Exception {
     UUID other = new UUID(1, 2);
     assertThat(
             refusal(h -> new HostIdentity(other, h.pidNamespace(), h.mountNamespace(), h.userId())))
-        .contains("own host")
-        .contains(other.toString());
+        .contains("own host", other.toString());
   }
 
   @Test
@@ -92,25 +115,31 @@ class ForeignPeersTest extends VerbsContract {
     // The directory of the present user, with the identity of another one in the message.
     HostIdentity mine = HostIdentity.self();
     var other = new HostIdentity(mine.bootId(), mine.pidNamespace(), mine.mountNamespace(), 4711);
-    try (Listener listener = server.listen(engine());
-        Socket socket = socket(listener.address());
-        Other peer = new Other()) {
-      send(socket, peer.hello(Frame.REQUEST, socket, other, socket.getPort()));
-      assertThat(refusal(socket)).contains("own host, container and user").contains("4711");
-    }
+    assertThat(refusal(other, 0, hello -> {})).contains("own host, container and user", "4711");
   }
 
   @Test
   void shouldRefuseAPeerThatSharesAnotherDirectory() throws Exception {
-    Node stranger = open(load(Map.of("soft.directory", elsewhere.toString())));
-    try (Listener listener = server.listen(engine())) {
-      var connection = stranger.resolve(listener.address());
-      event(stranger, ConnectionEvent.Type.RESOLVED);
-      connection.createQueuePair(stranger.domain, stranger.settings());
-      connection.connect(parameters());
-      assertThat(event(stranger, ConnectionEvent.Type.REJECTED).reason())
-          .contains("both ends need the same soft.directory");
-    }
+    assertThat(refusal(open(load(Map.of("soft.directory", elsewhere.toString())))))
+        .contains("both ends need the same soft.directory");
+  }
+
+  @Test
+  void shouldNameBothVersionsToAPeerOfAnotherVersion() throws Exception {
+    assertThat(refusal(HostIdentity.self(), 0, hello -> hello.putInt(Frame.HEADER_BYTES + 4, 77)))
+        .contains("version=3", "peer=77");
+  }
+
+  @Test
+  void shouldRefuseAHelloWithAWrongProof() throws Exception {
+    int proof = Frame.HEADER_BYTES + 64;
+    assertThat(
+            refusal(
+                HostIdentity.self(), 0, hello -> hello.put(proof, (byte) (hello.get(proof) ^ 1))))
+        .contains("proof in the hello is wrong");
+    assertThat(refusal(HostIdentity.self(), 1, hello -> {}))
+        .as("for other ports")
+        .contains("proof in the hello is wrong");
   }
 
   @Test
@@ -135,42 +164,6 @@ class ForeignPeersTest extends VerbsContract {
     }
     assertStillReads(pair);
     assertThat(server.events).isEmpty();
-  }
-
-  @Test
-  void shouldNameBothVersionsToAPeerOfAnotherVersion() throws Exception {
-    try (Listener listener = server.listen(engine());
-        Socket socket = socket(listener.address());
-        Other other = new Other()) {
-      ByteBuffer request = other.hello(Frame.REQUEST, socket);
-      request.putInt(Frame.HEADER_BYTES + 4, 77);
-      send(socket, request);
-      assertThat(refusal(socket)).contains("version=3").contains("peer=77");
-    }
-  }
-
-  @Test
-  void shouldRefuseAHelloWithAWrongProof() throws Exception {
-    try (Listener listener = server.listen(engine());
-        Socket socket = socket(listener.address());
-        Other other = new Other()) {
-      ByteBuffer request = other.hello(Frame.REQUEST, socket);
-      int proof = Frame.HEADER_BYTES + 64;
-      request.put(proof, (byte) (request.get(proof) ^ 1));
-      send(socket, request);
-      assertThat(refusal(socket)).contains("proof in the hello is wrong");
-    }
-  }
-
-  @Test
-  void shouldRefuseAHelloForOtherPorts() throws Exception {
-    try (Listener listener = server.listen(engine());
-        Socket socket = socket(listener.address());
-        Other other = new Other()) {
-      int otherPort = socket.getPort() + 1;
-      send(socket, other.hello(Frame.REQUEST, socket, HostIdentity.self(), otherPort));
-      assertThat(refusal(socket)).contains("proof in the hello is wrong");
-    }
   }
 
   @Test
@@ -265,9 +258,7 @@ class ForeignPeersTest extends VerbsContract {
 
   private void assertStillReads(Pair pair) throws Exception {
     Node.Block source = server.block(100, 7, Node.READABLE);
-    Node.Block sink = client.block(100, 0, Node.SINK);
-    pair.client().postSend(sink.readFrom(1, source.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, pair.client(), client.block(100, 0, Node.SINK), source.region());
     assertThat(pair.server().state()).isEqualTo(QueuePairState.READY_TO_SEND);
   }
 
@@ -282,13 +273,6 @@ class ForeignPeersTest extends VerbsContract {
     byte[] bytes = new byte[whole.limit()];
     whole.get(0, bytes);
     socket.getOutputStream().write(bytes);
-  }
-
-  private static String refusal(Socket socket) throws IOException {
-    byte[] answer = socket.getInputStream().readAllBytes();
-    assertThat(answer[0]).isEqualTo(Frame.REFUSED);
-    return new String(
-        Arrays.copyOfRange(answer, Frame.HEADER_BYTES, answer.length), StandardCharsets.UTF_8);
   }
 
   private static ByteBuffer frame(byte type, int length) {

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePair;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -90,8 +89,7 @@ class SharedStateTest extends VerbsContract {
     List<Node.Block> sources = new ArrayList<>();
     for (int i = 0; i < 4 * OPEN_FILES; i++) {
       sources.add(i < 2 * OPEN_FILES ? server.block(10, i, Node.READABLE) : sources.get(i / 2));
-      pair.client().postSend(sink.readFrom(i, sources.get(i).region()));
-      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      read(client, pair.client(), sink, sources.get(i).region());
       assertThat(sink.bytes()).containsOnly(i < 2 * OPEN_FILES ? i : i / 2);
       assertThat(peers.byName.values())
           .extracting(peer -> peer.openFiles)
@@ -112,8 +110,7 @@ class SharedStateTest extends VerbsContract {
     Pair next = connect();
     Node.Block sink = client.block(10, 0, Node.SINK);
     Node.Block other = server.block(10, 43, Node.READABLE);
-    next.client().postSend(sink.readFrom(1, other.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    read(client, next.client(), sink, other.region());
     assertThat(sink.bytes()).containsOnly(43);
   }
 
@@ -142,7 +139,7 @@ class SharedStateTest extends VerbsContract {
   void shouldGrantAccessAtOnceToAPeerThatIsStoppedInsideAMessage() throws Exception {
     reopenUnwatched();
     Node.Block inbox = server.block(10, 0, Node.SINK);
-    Pair pair = connect(client.settings(), withoutAccess(server.settings()));
+    Pair pair = connect(client.settings(), server.settings(Set.of()));
     int reader = stopPeerInside(pair.server(), inbox, true);
     pair.server().setRemoteAccess(Node.REMOTE);
     ((SoftDevice) server.device).table.leave(reader);
@@ -151,11 +148,6 @@ class SharedStateTest extends VerbsContract {
     assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
     server.poll();
     assertThat(server.events).isEmpty();
-  }
-
-  private static QueuePairSettings withoutAccess(QueuePairSettings all) {
-    return new QueuePairSettings(
-        all.sendQueue(), all.receiveQueue(), Node.DEPTH, Node.DEPTH, all.maxSge(), Set.of());
   }
 
   /** A process that runs, and uses a block of the server and its queue pair without an end. */

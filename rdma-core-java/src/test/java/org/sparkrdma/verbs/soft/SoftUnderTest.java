@@ -27,12 +27,6 @@ final class SoftUnderTest {
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  private static byte[] loopbackV6() {
-    byte[] address = new byte[16];
-    address[15] = 1;
-    return address;
-  }
-
   private static long pid() {
     return ProcessHandle.current().pid();
   }
@@ -46,7 +40,7 @@ final class SoftUnderTest {
           "soft",
           Map.of("soft.directory", SHARED.toString()),
           InetAddress.getLoopbackAddress(),
-          InetAddress.getByAddress(loopbackV6()),
+          InetAddress.getByName("::1"),
           own,
           Map.of("soft.faults", "delay@1:1s"),
           1,
