@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -31,34 +30,26 @@ class PlugInJarIT {
 
   @Test
   void shouldBundleTheNativeLibrariesOfTwoPlatformsOnly() throws Exception {
-    Path jar = new Installation(Path.of("..")).plugIn();
-    try (JarFile opened = new JarFile(jar.toFile())) {
-      assertThat(
-              opened.stream()
-                  .filter(entry -> !entry.isDirectory())
-                  .map(ZipEntry::getName)
-                  .filter(name -> name.startsWith("jni/") || name.matches(NATIVE)))
-          .containsExactlyInAnyOrder(
-              "jni/x86_64-Linux/libjffi-1.2.so", "jni/aarch64-Linux/libjffi-1.2.so");
-    }
+    assertThat(names())
+        .filteredOn(name -> name.startsWith("jni/") || name.matches(NATIVE))
+        .containsExactlyInAnyOrder(
+            "jni/x86_64-Linux/libjffi-1.2.so", "jni/aarch64-Linux/libjffi-1.2.so");
   }
 
   @Test
   void shouldBringNoClassesThatCouldHideThoseOfSparkOrOfAJob() throws Exception {
-    Path jar = new Installation(Path.of("..")).plugIn();
-    try (JarFile opened = new JarFile(jar.toFile())) {
-      assertThat(opened.stream().map(ZipEntry::getName).filter(name -> name.endsWith(".class")))
-          .isNotEmpty()
-          .allMatch(name -> name.matches(OWN), "of this project, or of jffi");
-    }
+    assertThat(names())
+        .filteredOn(name -> name.endsWith(".class"))
+        .isNotEmpty()
+        .allMatch(name -> name.matches(OWN), "of this project, or of jffi");
   }
 
   @Test
   void shouldBringTheLibrariesOfTheCommandsInOneNestedJar() throws Exception {
-    Path jar = new Installation(Path.of("..")).plugIn();
-    try (JarFile opened = new JarFile(jar.toFile())) {
-      assertThat(opened.stream().map(ZipEntry::getName).filter(name -> name.matches(NESTED)))
-          .containsExactly("META-INF/tools/command-libraries.jar");
+    assertThat(names())
+        .filteredOn(name -> name.matches(NESTED))
+        .containsExactly("META-INF/tools/command-libraries.jar");
+    try (JarFile opened = new JarFile(PlugInJar.path().toFile())) {
       List<String> names = new ArrayList<>();
       ZipEntry nested = opened.getEntry("META-INF/tools/command-libraries.jar");
       try (ZipInputStream libraries = new ZipInputStream(opened.getInputStream(nested))) {
@@ -77,9 +68,7 @@ class PlugInJarIT {
    */
   @Test
   void shouldBringTheClassesOfHdrHistogramThatRecordingLoadsAndNoOther() throws Exception {
-    Path jar = new Installation(Path.of("..")).plugIn();
-    try (RecordingLoader loader = new RecordingLoader(jar.toUri().toURL());
-        JarFile opened = new JarFile(jar.toFile())) {
+    try (RecordingLoader loader = new RecordingLoader(PlugInJar.path().toUri().toURL())) {
       Class<?> type = loader.loadClass("org.sparkrdma.shuffle.metrics.ShuffleCounters");
       Object latency = type.getMethod("readLatency").invoke(type.getConstructor().newInstance());
       Method percentileUs = latency.getClass().getMethod("percentileUs", double.class);
@@ -92,10 +81,17 @@ class PlugInJarIT {
       record.invoke(latency, -1L);
       assertThat((long) percentileUs.invoke(latency, 50.0)).isBetween(500L, 506L);
       assertThat((long) percentileUs.invoke(latency, 99.0)).isBetween(990L, 1_001L);
-      assertThat(opened.stream().map(ZipEntry::getName))
+      assertThat(names())
           .filteredOn(name -> name.startsWith(SHADED) && name.endsWith(".class"))
           .hasSizeGreaterThan(1)
           .containsExactlyInAnyOrderElementsOf(loader.shaded);
+    }
+  }
+
+  /** The names of its files. */
+  private static List<String> names() throws Exception {
+    try (JarFile opened = new JarFile(PlugInJar.path().toFile())) {
+      return opened.stream().filter(entry -> !entry.isDirectory()).map(ZipEntry::getName).toList();
     }
   }
 
