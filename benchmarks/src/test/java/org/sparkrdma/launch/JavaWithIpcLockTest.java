@@ -13,9 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The script {@code conf/java-with-ipc-lock} beside a {@code setpriv} as {@code conf/Dockerfile}
@@ -29,11 +30,6 @@ class JavaWithIpcLockTest {
   static final String CAPABILITY = "cap_ipc_lock=ep";
 
   private static final Path TEMPLATE = Path.of("..", "conf", SCRIPT);
-
-  /** Bit 14, see capabilities(7). */
-  private static final String IPC_LOCK = "CapEff:\t0000000000004000";
-
-  private static final String NONE = "CapEff:\t0000000000000000";
 
   /** The loader drops it from the environment of a program that has a file capability. */
   private static final String VARIABLE = "LD_LIBRARY_PATH";
@@ -64,23 +60,17 @@ class JavaWithIpcLockTest {
     assumeTrue(given.exitCode() == 0, "files get no capabilities here");
   }
 
-  @Test
-  void shouldStartJavaWithTheCapabilityThatTheContainerHas() throws Exception {
-    assertThat(asUser("--bounding-set=-all,+ipc_lock"))
-        .containsExactly(IPC_LOCK, LIBRARIES, "<-cp>", "<a b>", "<Main>");
-  }
-
-  @Test
-  void shouldStartJavaWhereTheContainerLacksTheCapability() throws Exception {
-    assertThat(asUser("--bounding-set=-all"))
-        .containsExactly(NONE, LIBRARIES, "<-cp>", "<a b>", "<Main>");
-  }
-
-  /** {@code allowPrivilegeEscalation: false} in a pod. */
-  @Test
-  void shouldStartJavaWhereFilesMayGiveNoCapabilities() throws Exception {
-    assertThat(asUser("--bounding-set=-all,+ipc_lock", "--no-new-privs"))
-        .containsExactly(NONE, LIBRARIES, "<-cp>", "<a b>", "<Main>");
+  /** The last one is {@code allowPrivilegeEscalation: false} in a pod. */
+  @ParameterizedTest
+  @CsvSource({
+    "--bounding-set=-all+ipc_lock, 0000000000004000",
+    "--bounding-set=-all, 0000000000000000",
+    "--bounding-set=-all+ipc_lock --no-new-privs, 0000000000000000"
+  })
+  void shouldStartJavaWithTheCapabilityWhereTheContainerGivesIt(String limits, String effective)
+      throws Exception {
+    assertThat(asUser(limits.replace("+", ",+").split(" ")))
+        .containsExactly("CapEff:\t" + effective, LIBRARIES, "<-cp>", "<a b>", "<Main>");
   }
 
   /** The output of Java, started by the user nobody. */
