@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.benchmarks.broadcast.BroadcastCommand;
 import org.sparkrdma.benchmarks.chart.ChartCommand;
 import org.sparkrdma.benchmarks.jobs.CompareCommand;
@@ -43,7 +44,7 @@ class ScriptHelpTest {
   @MethodSource("commands")
   void shouldExplainEveryOptionAndEveryDefault(
       String script, Class<?> command, String beforeDefault) throws Exception {
-    String help = Script.run(Map.of(), (script + " --help").split(" ")).output();
+    String help = help(script);
     Launcher.commandLine(command).getCommandSpec().options().stream()
         .filter(option -> !option.hidden())
         .forEach(
@@ -53,5 +54,19 @@ class ScriptHelpTest {
                 assertThat(help).contains(beforeDefault + option.defaultValue());
               }
             });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bench", "bench list", "dev/guest"})
+  void shouldExplainScriptsWithoutACommand(String script) throws Exception {
+    assertThat(help(script)).isNotEmpty();
+  }
+
+  private static String help(String script) throws Exception {
+    Map<String, String> withoutJava = Map.of("JAVA_HOME", "/no/such/java");
+    Script.Outcome outcome = Script.run(withoutJava, (script + " --help").split(" "));
+    assertThat(outcome.output()).startsWith("Usage: ./" + script);
+    assertThat(outcome.exitCode()).isZero();
+    return outcome.output();
   }
 }

@@ -16,9 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.launch.Script.Outcome;
 
 /**
- * Every script as a user runs it, on the jars as packaged: its help, a wrong option, the smallest
- * real run. Jobs are in {@link JobScriptsIT}, other measurements in {@link MeasuringScriptsIT};
- * runs of the guest tool are in the guest tests, which have its kernel.
+ * Every script as a user runs it, on the jars as packaged: a wrong option, the smallest real run.
+ * Jobs are in {@link JobScriptsIT}, other measurements in {@link MeasuringScriptsIT}; runs of the
+ * guest tool are in the guest tests, which have its kernel.
  */
 @Timeout(400)
 class ScriptsIT {
@@ -27,24 +27,6 @@ class ScriptsIT {
   private static final int TERMINATED = 128 + 15;
 
   @TempDir private Path directory;
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "quickstart",
-        "dev/matrix",
-        "dev/soak",
-        "bench",
-        "bench list",
-        "bench transfer",
-        "card",
-        "dev/guest"
-      })
-  void shouldPrintHelpWithoutJava(String script) throws Exception {
-    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), script + " --help");
-    assertThat(outcome.output()).startsWith("Usage: ./" + script);
-    assertThat(outcome.exitCode()).isZero();
-  }
 
   @ParameterizedTest
   @ValueSource(
