@@ -45,25 +45,6 @@ class TemplatesTest {
         .containsEntry("spark.executor.memoryOverhead", "1792m");
   }
 
-  @Test
-  void shouldHaveAPodWithTheDevice() throws IOException {
-    JsonNode pod = new YAMLMapper().readTree(CONF.resolve("kubernetes-executor-pod.yaml").toFile());
-    JsonNode container = pod.at("/spec/containers/0");
-
-    assertThat(pod.at("/apiVersion").asText()).isEqualTo("v1");
-    assertThat(pod.at("/kind").asText()).isEqualTo("Pod");
-    assertThat(container.at("/resources/limits").fieldNames())
-        .toIterable()
-        .singleElement()
-        .asString()
-        .startsWith("rdma/");
-    assertThat(lines("kubernetes.conf.template"))
-        .anyMatch(
-            line ->
-                line.startsWith("spark.kubernetes.executor.podTemplateContainerName ")
-                    && line.endsWith(" " + container.at("/name").asText()));
-  }
-
   /** Spark's image does not run as root, so that the capability has no effect by itself. */
   @Test
   void shouldHaveTheCapabilityToLockMemoryAndAJavaThatTakesIt() throws IOException {

@@ -25,7 +25,13 @@ class ScarceCommandTest {
       List.of(ShuffleMode.VANILLA, ShuffleMode.CONTROL, ShuffleMode.RDMA);
 
   private static RunResult run(
-      ShuffleMode mode, int round, double seconds, double wait, long read, long tcp) {
+      ShuffleMode mode,
+      int round,
+      double seconds,
+      double wait,
+      long read,
+      long tcp,
+      RunResult.Frozen frozen) {
     return new RunResult(
         mode,
         round,
@@ -40,27 +46,13 @@ class ScarceCommandTest {
         Map.of(),
         null,
         Map.of(),
-        null);
+        frozen);
   }
 
   /** A round in which the tasks of the executors that were not stopped took so long. */
   private static RunResult frozen(ShuffleMode mode, double seconds, double wait, long tcpAfter) {
-    RunResult run = run(mode, 1, 40, 30, 0, 1_000);
-    return new RunResult(
-        mode,
-        1,
-        3,
-        run.seconds(),
-        run.fetchWaitSeconds(),
-        1,
-        0,
-        1,
-        run.bytes(),
-        run.blocks(),
-        Map.of(),
-        null,
-        Map.of(),
-        new RunResult.Frozen(seconds, wait, new RunResult.ByPath(1_000 - tcpAfter, tcpAfter, 0)));
+    RunResult.ByPath after = new RunResult.ByPath(1_000 - tcpAfter, tcpAfter, 0);
+    return run(mode, 1, 40, 30, 0, 1_000, new RunResult.Frozen(seconds, wait, after));
   }
 
   private static Verdict frozen(double seconds, double wait, long tcpAfter) {
@@ -77,9 +69,10 @@ class ScarceCommandTest {
   private static Result result(Cell cell, double[] control, double[] rdma, double wait, long tcp) {
     List<RunResult> runs = new ArrayList<>();
     for (int i = 0; i < rdma.length; i++) {
-      runs.add(run(ShuffleMode.VANILLA, i + 1, 10, 1, 0, 1_000));
-      runs.add(run(ShuffleMode.CONTROL, i + 1, 10 * control[i % control.length], 1, 0, 1_000));
-      runs.add(run(ShuffleMode.RDMA, i + 1, 10 * rdma[i], wait, 1_000 - tcp, tcp));
+      runs.add(run(ShuffleMode.VANILLA, i + 1, 10, 1, 0, 1_000, null));
+      runs.add(
+          run(ShuffleMode.CONTROL, i + 1, 10 * control[i % control.length], 1, 0, 1_000, null));
+      runs.add(run(ShuffleMode.RDMA, i + 1, 10 * rdma[i], wait, 1_000 - tcp, tcp, null));
     }
     return ScarceCommand.result(cell, CaseReport.of(cell.shape(), MODES, runs), SLOTS, rdma.length);
   }
@@ -127,22 +120,21 @@ class ScarceCommandTest {
   }
 
   @Test
-  void shouldHaveTheCellsThatItsHelpNames() {
-    assertThat(ScarceCommand.cells(false)).hasSize(38).doesNotHaveDuplicates();
-    assertThat(ScarceCommand.cells(true)).hasSize(3);
-    assertThat(ScarceCommand.cells(false)).containsAll(ScarceCommand.cells(true));
-    assertThat(ScarceCommand.cells(false)).extracting(Cell::toString).doesNotHaveDuplicates();
-  }
-
-  @Test
   void shouldShareSparksRoundsBetweenCellsOfOneShapeAndNumberOfExecutors() {
-    assertThat(ScarceCommand.byRounds(ScarceCommand.cells(false)))
-        .extracting(List::size)
-        .containsExactly(9, 7, 7, 7, 7, 1);
+    List<List<Cell>> shared = ScarceCommand.byRounds(ScarceCommand.cells(false));
+    assertThat(shared).hasSizeLessThan(ScarceCommand.cells(false).size() / 4);
+    for (List<Cell> cells : shared) {
+      Cell first = cells.get(0);
+      assertThat(cells)
+          .allMatch(cell -> cell.shape().equals(first.shape()))
+          .allMatch(cell -> cell.executors() == first.executors());
+    }
   }
 
   @Test
   void shouldSetOnlyWhatThePlugInAccepts() {
+    assertThat(ScarceCommand.cells(false)).containsAll(ScarceCommand.cells(true));
+    assertThat(ScarceCommand.cells(false)).extracting(Cell::toString).doesNotHaveDuplicates();
     for (Cell cell : ScarceCommand.cells(false)) {
       ShuffleSettings.of(cell.conf());
       GroupBy.parse(cell.shape());
