@@ -4,44 +4,25 @@ package org.sparkrdma.benchmarks.chart;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.benchmarks.jobs.BenchmarkReport.CaseReport;
 import org.sparkrdma.benchmarks.jobs.BenchmarkReports;
-import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 import org.sparkrdma.launch.Launcher;
 import org.sparkrdma.launch.Refusal;
 
 class ChartCommandTest {
-  private static final Path CHARTS = Path.of("../docs/charts");
-  private static final Pattern LINK = Pattern.compile("benchmarks/results/([a-z0-9-]+[.]json)");
-
   @TempDir private Path directory;
   private Path report;
 
   @BeforeEach
   void writeReport() throws Exception {
     report = directory.resolve("groupby-1234567.json");
-    CaseReport twoRounds =
-        CaseReport.of(
-            "2x2x4k",
-            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
-            List.of(
-                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2),
-                BenchmarkReports.run(ShuffleMode.RDMA, 1, 5, 1),
-                BenchmarkReports.run(ShuffleMode.VANILLA, 2, 10, 2),
-                BenchmarkReports.run(ShuffleMode.RDMA, 2, 9, 1)));
-    new ObjectMapper().writeValue(report.toFile(), BenchmarkReports.of(2, twoRounds));
+    new ObjectMapper().writeValue(report.toFile(), BenchmarkReports.pairs(10, 5, 10, 9));
   }
 
   private static String[] arguments(String... more) {
@@ -107,28 +88,5 @@ class ChartCommandTest {
 
   private static String refusal(String... options) {
     return Refusal.of(ChartCommand.class, arguments(options));
-  }
-
-  /** When a report is replaced by that of another commit, its chart must be drawn again. */
-  @Test
-  void shouldHaveDrawnTheChartsOfThePageFromTheReportsThatItLinks() throws Exception {
-    String page = Files.readString(Path.of("../docs/benchmarks.md"));
-    Set<String> drawn = new TreeSet<>();
-    try (DirectoryStream<Path> charts = Files.newDirectoryStream(CHARTS)) {
-      for (Path chart : charts) {
-        assertThat(page).contains("(charts/" + chart.getFileName() + ")");
-        String names = Files.readString(chart).replaceAll("(?s).*" + RatioChart.REPORTS, "");
-        drawn.addAll(List.of(names.substring(0, names.indexOf(".</desc>")).split(", ", -1)));
-      }
-    }
-    Set<String> ofJobs = new TreeSet<>();
-    for (MatchResult link : LINK.matcher(page).results().toList()) {
-      if (Files.readString(Path.of("../benchmarks/results", link.group(1))).contains("\"plan\"")) {
-        ofJobs.add(link.group(1));
-      }
-    }
-    assertThat(drawn)
-        .containsAll(ofJobs)
-        .allMatch(name -> page.contains("(../benchmarks/results/" + name));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +12,7 @@ import org.sparkrdma.benchmarks.jobs.BenchmarkReport.RunResult;
 public final class BenchmarkReports {
   private BenchmarkReports() {}
 
-  public static BenchmarkReport of(int rounds, CaseReport... cases) {
+  private static BenchmarkReport of(int rounds, CaseReport... cases) {
     return new BenchmarkReport(
         new BenchmarkPlan(
             ShuffleJob.GROUPBY,
@@ -24,6 +25,18 @@ public final class BenchmarkReports {
             false),
         Environment.now(),
         List.of(cases));
+  }
+
+  /** Rounds of one case, each with a time of vanilla and one of the plug-in. */
+  public static BenchmarkReport pairs(double... seconds) {
+    List<RunResult> runs = new ArrayList<>();
+    for (int i = 0; i < seconds.length; i += 2) {
+      runs.add(run(ShuffleMode.VANILLA, i / 2 + 1, seconds[i], 2));
+      runs.add(run(ShuffleMode.RDMA, i / 2 + 1, seconds[i + 1], 1));
+    }
+    return of(
+        seconds.length / 2,
+        CaseReport.of("2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
   }
 
   public static RunResult run(

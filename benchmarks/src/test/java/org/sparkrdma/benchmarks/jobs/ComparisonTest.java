@@ -87,13 +87,13 @@ class ComparisonTest {
 
   private static Map<MeasuredRatio, MeasuredRatio.Values> ratios(double... seconds)
       throws Exception {
-    return MeasuredRatio.of(new ObjectMapper().valueToTree(report(seconds)));
+    return MeasuredRatio.of(new ObjectMapper().valueToTree(BenchmarkReports.pairs(seconds)));
   }
 
   @Test
   void shouldRefuseAFileThatIsNoReport() throws Exception {
     Path report = directory.resolve("a.json");
-    new ObjectMapper().writeValue(report.toFile(), report(10, 5, 10, 5));
+    new ObjectMapper().writeValue(report.toFile(), BenchmarkReports.pairs(10, 5, 10, 5));
     Path other = Files.writeString(directory.resolve("b.json"), "{\"plan\":1}");
     assertThat(compare(report, directory.resolve("none.json"))).isEqualTo(MISUSE);
     assertThat(compare(report, other)).isEqualTo(MISUSE);
@@ -103,19 +103,5 @@ class ComparisonTest {
   private static int compare(Path first, Path second) {
     return Launcher.commandLine(CompareCommand.class)
         .execute("--project", "p", "--work-dir", "w", first.toString(), second.toString());
-  }
-
-  /** Two rounds, each with a time of vanilla and one of the plug-in. */
-  private static BenchmarkReport report(double... seconds) {
-    List<BenchmarkReport.RunResult> runs = new ArrayList<>();
-    for (int i = 0; i < seconds.length; i += 2) {
-      int round = i / 2 + 1;
-      runs.add(BenchmarkReports.run(ShuffleMode.VANILLA, round, seconds[i], 2));
-      runs.add(BenchmarkReports.run(ShuffleMode.RDMA, round, seconds[i + 1], 1));
-    }
-    return BenchmarkReports.of(
-        seconds.length / 2,
-        BenchmarkReport.CaseReport.of(
-            "2x2x4k", List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA), runs));
   }
 }

@@ -88,25 +88,12 @@ class RegressCommandTest {
   }
 
   private void commit(String subject, double ratio) throws Exception {
-    writeReport(ratio);
+    new ObjectMapper()
+        .writeValue(
+            project.resolve("report.json").toFile(), BenchmarkReports.pairs(10, 10 * ratio));
     git("add", "-A");
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", subject);
     git("tag", subject);
-  }
-
-  private void writeReport(double ratio) throws IOException {
-    new ObjectMapper().writeValue(project.resolve("report.json").toFile(), report(ratio));
-  }
-
-  private static BenchmarkReport report(double ratio) {
-    return BenchmarkReports.of(
-        1,
-        BenchmarkReport.CaseReport.of(
-            "2x2x4k",
-            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
-            List.of(
-                BenchmarkReports.run(ShuffleMode.VANILLA, 1, 10, 2),
-                BenchmarkReports.run(ShuffleMode.RDMA, 1, 10 * ratio, 1))));
   }
 
   private void writeScript(String name, String content) throws IOException {
