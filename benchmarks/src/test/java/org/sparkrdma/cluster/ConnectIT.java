@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -64,28 +65,21 @@ class ConnectIT {
   }
 
   private Process startServer(int port) throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("--master", "local-cluster[2,1,1024]"));
+    arguments.addAll(List.of("--jars", SparkSubmit.installation().plugIn().toString()));
+    arguments.addAll(
+        SparkSubmit.conf(
+            "spark.plugins=org.sparkrdma.shuffle.RdmaPlugin",
+            "spark.shuffle.rdma.engine=soft",
+            "spark.shuffle.rdma.waits.factor=100",
+            "spark.shuffle.readHostLocalDisk=false",
+            "spark.scheduler.minRegisteredResourcesRatio=1",
+            "spark.connect.grpc.binding.port=" + port));
+    arguments.addAll(List.of("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"));
     return SparkSubmit.start(
         SparkSubmit.installation().sparkHome(),
         directory,
         Map.of("SPARK_DIST_CLASSPATH", directory.resolve("spark-connect") + "/*"),
-        List.of(
-            "--master",
-            "local-cluster[2,1,1024]",
-            "--jars",
-            SparkSubmit.installation().plugIn().toString(),
-            "--conf",
-            "spark.plugins=org.sparkrdma.shuffle.RdmaPlugin",
-            "--conf",
-            "spark.shuffle.rdma.engine=soft",
-            "--conf",
-            "spark.shuffle.rdma.waits.factor=100",
-            "--conf",
-            "spark.shuffle.readHostLocalDisk=false",
-            "--conf",
-            "spark.scheduler.minRegisteredResourcesRatio=1",
-            "--conf",
-            "spark.connect.grpc.binding.port=" + port,
-            "--class",
-            "org.apache.spark.sql.connect.service.SparkConnectServer"));
+        arguments);
   }
 }

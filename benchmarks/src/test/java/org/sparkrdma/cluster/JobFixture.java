@@ -3,12 +3,10 @@ package org.sparkrdma.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -16,59 +14,9 @@ import java.util.zip.ZipEntry;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
 
-/**
- * The jar of {@link ClusterJob}, and the answers of its shuffles under Spark's own shuffle.
- *
- * @param directory for the output
- */
-public record JobFixture(Path directory, Path jar) {
-  /**
-   * Creates the jar.
-   *
-   * @param directory for the jar and the output
-   */
-  static JobFixture prepare(Path directory) throws Exception {
-    return new JobFixture(directory, jar(directory.resolve("job.jar")));
-  }
-
-  /** The answer of the job "shuffle". */
-  List<String> small() throws Exception {
-    return vanillaAnswers("shuffle");
-  }
-
-  /** The answer of the job "memory". */
-  List<String> large() throws Exception {
-    return vanillaAnswers("all").subList(8, 12);
-  }
-
-  /** The answer of the jobs that end an executor. */
-  List<String> wide() throws Exception {
-    return vanillaAnswers("all").subList(12, 52);
-  }
-
-  private List<String> vanillaAnswers(String name) throws Exception {
-    Path own = Files.createTempDirectory(directory, "vanilla");
-    Path answer = own.resolve("result.json");
-    SparkSubmit.Outcome outcome =
-        SparkSubmit.run(
-            own,
-            List.of(
-                "--master",
-                "local[2]",
-                "--jars",
-                SparkSubmit.installation().plugIn().toString(),
-                "--conf",
-                "spark.ui.enabled=false",
-                "--class",
-                ClusterJob.class.getName(),
-                jar.toString(),
-                name,
-                answer.toString()));
-    assertThat(outcome.exitCode()).as(outcome.errors()).isZero();
-    JobResult result = new ObjectMapper().readValue(answer.toFile(), JobResult.class);
-    assertThat(result.counters()).isEmpty();
-    return result.answer();
-  }
+/** The jar of {@link ClusterJob}. Stateless. */
+public final class JobFixture {
+  private JobFixture() {}
 
   /** A jar with the application's classes, which are among those of the tests. */
   public static Path jar(Path jar) throws IOException {

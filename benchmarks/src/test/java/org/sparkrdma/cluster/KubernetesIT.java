@@ -22,13 +22,14 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.sparkrdma.cluster.SimulatedKubernetes.EndedPod;
 import org.sparkrdma.cluster.job.ClusterJob;
 import org.sparkrdma.cluster.job.JobResult;
 
 /**
  * The plug-in under Spark's scheduler for Kubernetes, on the loopback engine, with the templates of
  * conf/. The API server is simulated and the pods are processes of this machine. Each application
- * has two executors, on two nodes. {@link YarnIT} has a cluster manager every day.
+ * has two executors. {@link YarnIT} has a cluster manager every day, and containers that end.
  */
 @Tag("nightly")
 @Execution(ExecutionMode.SAME_THREAD)
@@ -46,7 +47,7 @@ class KubernetesIT {
               + (":" + Path.of("target/kubernetes-jars").toAbsolutePath() + "/*"));
 
   @TempDir private static Path directory;
-  private static JobFixture job;
+  private static Path job;
 
   /** A finished application: exit code and log of its driver, and its pods. */
   private record Application(Path answer, int exitCode, String driver, List<EndedPod> pods) {
@@ -63,7 +64,7 @@ class KubernetesIT {
   @BeforeAll
   @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD)
   static void prepare() throws Exception {
-    job = JobFixture.prepare(directory);
+    job = JobFixture.jar(directory.resolve("job.jar"));
   }
 
   @Test
@@ -72,7 +73,7 @@ class KubernetesIT {
         run("shuffle", "spark.executor.memory=512m", "spark.shuffle.rdma.doctor=true");
     JobResult result = application.result();
 
-    assertThat(result.answer()).isEqualTo(job.small());
+    assertThat(result.answer()).isEqualTo(ClusterJob.small());
     JobFixture.assertAllByRead(result);
     assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
         .hasSize(2)
@@ -84,7 +85,7 @@ class KubernetesIT {
         .contains("Shuffle of this application: readBytes=");
     assertThat(application.pods())
         .hasSize(2)
-        .extracting(EndedPod::container)
+        .extracting(ended -> ended.pod().getSpec().getContainers().get(0))
         .allSatisfy(
             container -> {
               // Heap and overhead, as the plug-in computes them.
@@ -96,32 +97,13 @@ class KubernetesIT {
             });
   }
 
-  @Test
-  void shouldGiveTheRightAnswerWhenAPodIsDeleted() throws Exception {
-    Application application = run("deletion", "spark.executor.memory=512m");
-    JobResult result = application.result();
-    Map<String, EndedPod> pods =
-        application.pods().stream().collect(Collectors.toMap(EndedPod::executorId, pod -> pod));
-
-    assertThat(result.answer()).isEqualTo(job.wide());
-    assertThat(result.removedIds()).hasSize(1);
-    String removed = result.removedIds().get(0);
-    assertThat(pods.get(removed))
-        .returns(true, EndedPod::deleted)
-        .returns(EndedPod.TERMINATED, EndedPod::exitCode);
-    // Spark has replaced it.
-    assertThat(pods).hasSize(3);
-    assertThat(result.failedOwners()).isSubsetOf(removed);
-    assertThat(result.counter("rdma.bytes.read")).isPositive();
-  }
-
   /** Runs an application on two nodes with the loopback engine. */
   private static Application run(String name, String... settings) throws Exception {
     Path own = Files.createTempDirectory(directory, name);
     Path answer = own.resolve("result.json");
     Path sparkConf = Files.createDirectory(own.resolve("spark-conf"));
     try (SimulatedKubernetes kubernetes =
-        SimulatedKubernetes.start(own.resolve("pods"), JARS, List.of(LOOPBACK, LOOPBACK))) {
+        new SimulatedKubernetes(own.resolve("pods"), JARS, LOOPBACK)) {
       Files.writeString(
           sparkConf.resolve("spark-defaults.conf"), sparkDefaults(kubernetes.master()));
       Map<String, String> variables = new HashMap<>(JARS);
@@ -131,7 +113,7 @@ class KubernetesIT {
               SparkSubmit.installation().sparkHome(),
               own,
               variables,
-              arguments(List.of(job.jar().toString(), name, answer.toString()), settings));
+              arguments(List.of(job.toString(), name, answer.toString()), settings));
       return new Application(
           answer, outcome.exitCode(), outcome.output() + outcome.errors(), kubernetes.endPods());
     }
@@ -150,23 +132,17 @@ class KubernetesIT {
 
   private static List<String> arguments(List<String> application, String... settings) {
     List<String> arguments = new ArrayList<>(List.of("--deploy-mode", "client"));
-    add(
-        arguments,
-        "spark.driver.memory=512m",
-        "spark.executor.instances=2",
-        "spark.scheduler.minRegisteredResourcesRatio=1",
-        "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
-        "spark.shuffle.readHostLocalDisk=false",
-        "spark.ui.enabled=false");
-    add(arguments, settings);
+    arguments.addAll(
+        SparkSubmit.conf(
+            "spark.driver.memory=512m",
+            "spark.executor.instances=2",
+            "spark.scheduler.minRegisteredResourcesRatio=1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
+            "spark.shuffle.readHostLocalDisk=false",
+            "spark.ui.enabled=false"));
+    arguments.addAll(SparkSubmit.conf(settings));
     arguments.addAll(List.of("--class", ClusterJob.class.getName()));
     arguments.addAll(application);
     return arguments;
-  }
-
-  private static void add(List<String> arguments, String... settings) {
-    for (String setting : settings) {
-      arguments.addAll(List.of("--conf", setting));
-    }
   }
 }

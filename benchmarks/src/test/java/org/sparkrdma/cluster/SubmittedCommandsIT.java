@@ -37,15 +37,17 @@ class SubmittedCommandsIT {
   @Test
   void shouldEstimateByTheLogsOfApplications() throws Exception {
     Path logs = Files.createDirectory(directory.resolve("logs"));
-    JobFixture fixture = JobFixture.prepare(directory);
+    Path jar = JobFixture.jar(directory.resolve("job.jar"));
     Path own = Files.createDirectory(directory.resolve("job"));
     List<String> job = new ArrayList<>(List.of("--master", "local-cluster[2,1,1024]"));
-    job.addAll(List.of("--conf", "spark.shuffle.readHostLocalDisk=false"));
-    job.addAll(List.of("--conf", "spark.scheduler.minRegisteredResourcesRatio=1"));
-    job.addAll(List.of("--conf", "spark.eventLog.enabled=true"));
-    job.addAll(List.of("--conf", "spark.eventLog.dir=" + logs.toUri()));
+    job.addAll(
+        SparkSubmit.conf(
+            "spark.shuffle.readHostLocalDisk=false",
+            "spark.scheduler.minRegisteredResourcesRatio=1",
+            "spark.eventLog.enabled=true",
+            "spark.eventLog.dir=" + logs.toUri()));
     job.addAll(List.of("--jars", SparkSubmit.installation().plugIn().toString()));
-    job.addAll(List.of("--class", ClusterJob.class.getName(), fixture.jar().toString()));
+    job.addAll(List.of("--class", ClusterJob.class.getName(), jar.toString()));
     job.addAll(List.of("shuffle", own.resolve("result.json").toString()));
     Outcome ran = SparkSubmit.run(own, job);
     assertThat(ran.exitCode()).as(ran.errors()).isZero();

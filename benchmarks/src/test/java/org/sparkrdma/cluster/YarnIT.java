@@ -54,7 +54,7 @@ class YarnIT {
 
   @TempDir private static Path directory;
   private static MiniYarn yarn;
-  private static JobFixture job;
+  private static Path job;
   private static Path sparkConf;
 
   /** A finished application. */
@@ -71,7 +71,7 @@ class YarnIT {
                 JVM + "-Dspark.shuffle.rdma.engine=soft",
                 JVM + "-Dspark.shuffle.rdma.engine=disni"),
             0);
-    job = JobFixture.prepare(directory);
+    job = JobFixture.jar(directory.resolve("job.jar"));
     sparkConf = Files.createDirectory(directory.resolve("spark-conf"));
     Files.writeString(
         sparkConf.resolve("spark-defaults.conf"),
@@ -117,12 +117,10 @@ class YarnIT {
         run(
             deployMode,
             "shuffle",
-            "spark.executor.memory=512m",
-            "spark.shuffle.rdma.engine=soft",
             "spark.shuffle.rdma.waits.factor=100",
             "spark.shuffle.rdma.doctor=true");
 
-    assertThat(application.result().answer()).isEqualTo(job.small());
+    assertThat(application.result().answer()).isEqualTo(ClusterJob.small());
     JobFixture.assertAllByRead(application.result());
     assertThat(application.logs().lines().filter(line -> line.contains("RDMA is up: device soft0")))
         .hasSize(2)
@@ -137,9 +135,7 @@ class YarnIT {
         run(
             "client",
             "memory",
-            "spark.executor.memory=512m",
             "spark.executor.memoryOverhead=768m",
-            "spark.shuffle.rdma.engine=soft",
             "spark.shuffle.rdma.serve=window",
             "spark.reducer.maxSizeInFlight=128m",
             "spark.shuffle.compress=false",
@@ -151,7 +147,7 @@ class YarnIT {
         .hasSizeGreaterThanOrEqualTo(2)
         .allMatch(line -> line.contains("may pin 256 MiB"))
         .allMatch(line -> line.contains(OF_OVERHEAD + "256 MiB"));
-    assertThat(result.answer()).isEqualTo(job.large());
+    assertThat(result.answer()).isEqualTo(ClusterJob.large());
     JobFixture.assertAllByRead(result);
     assertThat(highestPinned(application.driver())).isBetween(128 * MIB, 256 * MIB);
     assertThat(result.removedExecutors()).isEmpty();
@@ -177,14 +173,12 @@ class YarnIT {
           run(
               "client",
               "profile",
-              "spark.executor.memory=512m",
               "spark.executor.memoryOverheadFactor=1.5",
-              "spark.shuffle.rdma.engine=soft",
               "spark.dynamicAllocation.enabled=true",
               "spark.dynamicAllocation.shuffleTracking.enabled=true",
               "spark.dynamicAllocation.maxExecutors=2");
 
-      assertThat(application.result().answer()).isEqualTo(job.small());
+      assertThat(application.result().answer()).isEqualTo(ClusterJob.small());
       assertThat(application.logs())
           .containsPattern("for ResourceProfile Id: 0, .* 1280 MB memory")
           .containsPattern("for ResourceProfile Id: 1, .* 1536 MB memory");
@@ -203,11 +197,10 @@ class YarnIT {
   @Tag("nightly")
   @ValueSource(strings = {"SIGTERM", "SIGKILL"})
   void shouldGiveTheRightAnswerWhenAContainerEnds(String signal) throws Exception {
-    Application application =
-        run("client", signal, "spark.executor.memory=512m", "spark.shuffle.rdma.engine=soft");
+    Application application = run("client", signal);
     JobResult result = application.result();
 
-    assertThat(result.answer()).isEqualTo(job.wide());
+    assertThat(result.answer()).isEqualTo(ClusterJob.wide());
     assertThat(result.removedExecutors()).hasSize(1);
     assertThat(result.counter("rdma.bytes.read")).isPositive();
   }
@@ -225,9 +218,7 @@ class YarnIT {
           run(
               "client",
               "stages",
-              "spark.executor.memory=512m",
               "spark.executor.memoryOverhead=768m",
-              "spark.shuffle.rdma.engine=soft",
               "spark.shuffle.service.enabled=true",
               "spark.shuffle.service.port=" + port,
               "spark.dynamicAllocation.enabled=true",
@@ -236,8 +227,8 @@ class YarnIT {
               "spark.dynamicAllocation.maxExecutors=4",
               "spark.dynamicAllocation.executorIdleTimeout=1s");
       JobResult result = application.result();
-      assertThat(result.answer().subList(0, 8)).isEqualTo(job.small());
-      assertThat(result.answer().subList(8, 16)).isEqualTo(job.small());
+      assertThat(result.answer().subList(0, 8)).isEqualTo(ClusterJob.small());
+      assertThat(result.answer().subList(8, 16)).isEqualTo(ClusterJob.small());
       assertThat(result.failedTasks()).isZero();
       long tcp = result.counter("tcp.bytes.read");
       assertThat(result.counter("ended.bytes.read")).isGreaterThan(9 * tcp);
@@ -280,21 +271,23 @@ class YarnIT {
       throws Exception {
     List<String> arguments = new ArrayList<>();
     arguments.addAll(List.of("--master", "yarn", "--deploy-mode", deployMode));
-    add(
-        arguments,
-        "spark.yarn.jars=" + yarn.jarsOfSpark(),
-        "spark.yarn.maxAppAttempts=1",
-        "spark.yarn.appMasterEnv." + LeakLog.VARIABLE + "=" + executors.results(),
-        "spark.executorEnv." + LeakLog.VARIABLE + "=" + executors.results(),
-        "spark.driver.memory=512m",
-        "spark.executor.instances=2",
-        "spark.scheduler.minRegisteredResourcesRatio=1",
-        "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
-        "spark.shuffle.readHostLocalDisk=false",
-        "spark.ui.enabled=false");
-    add(arguments, settings);
+    arguments.addAll(
+        SparkSubmit.conf(
+            "spark.yarn.jars=" + yarn.jarsOfSpark(),
+            "spark.yarn.maxAppAttempts=1",
+            "spark.yarn.appMasterEnv." + LeakLog.VARIABLE + "=" + executors.results(),
+            "spark.executorEnv." + LeakLog.VARIABLE + "=" + executors.results(),
+            "spark.driver.memory=512m",
+            "spark.executor.memory=512m",
+            "spark.shuffle.rdma.engine=soft",
+            "spark.executor.instances=2",
+            "spark.scheduler.minRegisteredResourcesRatio=1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
+            "spark.shuffle.readHostLocalDisk=false",
+            "spark.ui.enabled=false"));
+    arguments.addAll(SparkSubmit.conf(settings));
     arguments.addAll(List.of("--class", ClusterJob.class.getName()));
-    arguments.addAll(List.of(job.jar().toString(), name, answer.toString()));
+    arguments.addAll(List.of(job.toString(), name, answer.toString()));
     return yarn.submit(own, sparkConf, Script.briefly(executors), arguments);
   }
 
@@ -303,11 +296,5 @@ class YarnIT {
     Matcher id = APPLICATION.matcher(driver);
     assertThat(id.find()).as(driver).isTrue();
     return yarn.logs(id.group());
-  }
-
-  private static void add(List<String> arguments, String... settings) {
-    for (String setting : settings) {
-      arguments.addAll(List.of("--conf", setting));
-    }
   }
 }

@@ -5,11 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
 import java.io.Serializable;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
@@ -82,14 +78,12 @@ public final class ClusterJob {
       spark.sc().addSparkListener(events);
       JobResult result =
           switch (arguments[0]) {
-            case "all" -> all(spark, events);
             case "shuffle" -> shuffle(spark, events, Shuffle.SMALL);
             case "memory" -> memory(spark, events);
             case "profile" -> result(spark, events, answerOfProfile(spark));
             case "stages" -> stages(spark, events);
-            case "SIGTERM" -> endProcess(spark, events, ProcessHandle::destroy);
-            case "SIGKILL" -> endProcess(spark, events, ProcessHandle::destroyForcibly);
-            case "deletion" -> deletePod(spark, events);
+            case "SIGTERM" -> end(spark, events, ProcessHandle::destroy);
+            case "SIGKILL" -> end(spark, events, ProcessHandle::destroyForcibly);
             case "tpch" -> query(spark, events);
             case "combining" -> result(spark, events, CombinedShuffles.answers(spark));
             default -> throw new IllegalArgumentException("no such job: " + arguments[0]);
@@ -98,12 +92,34 @@ public final class ClusterJob {
     }
   }
 
-  /** The answers of all other jobs, in the order of the constants. */
-  private static JobResult all(JavaSparkContext spark, ExecutorEvents events) {
-    List<String> answers = new ArrayList<>();
-    List.of(Shuffle.SMALL, Shuffle.LARGE, Shuffle.WIDE)
-        .forEach(shuffle -> answers.addAll(answer(spark, shuffle)));
-    return result(spark, events, answers);
+  /** The answer of the job "shuffle", computed without Spark. */
+  public static List<String> small() {
+    return expected(Shuffle.SMALL);
+  }
+
+  /** The answer of the job "memory". */
+  public static List<String> large() {
+    return expected(Shuffle.LARGE);
+  }
+
+  /** The answer of the jobs that end an executor. */
+  public static List<String> wide() {
+    return expected(Shuffle.WIDE);
+  }
+
+  private static List<String> expected(Shuffle shuffle) {
+    int reducers = shuffle.reducers();
+    return IntStream.range(0, reducers)
+        .mapToObj(
+            reducer ->
+                summary(
+                    reducer,
+                    IntStream.range(0, shuffle.maps())
+                        .boxed()
+                        .flatMap(map -> records(map, shuffle.records(), shuffle.bytes()))
+                        .filter(record -> record._1() % reducers == reducer)
+                        .iterator()))
+        .toList();
   }
 
   private static JobResult shuffle(JavaSparkContext spark, ExecutorEvents events, Shuffle shuffle) {
@@ -136,8 +152,6 @@ public final class ClusterJob {
         before.counters(),
         before.failedTasks(),
         before.removedExecutors(),
-        before.removedIds(),
-        before.failedOwners(),
         events.removed());
   }
 
@@ -149,36 +163,6 @@ public final class ClusterJob {
     ByteBuffer taken = ByteBuffer.allocateDirect(bytes);
     new CountDownLatch(1).await(1, TimeUnit.MINUTES);
     throw new IllegalStateException("still alive with bytes=" + taken.capacity());
-  }
-
-  private static JobResult endProcess(
-      JavaSparkContext spark, ExecutorEvents events, Consumer<ProcessHandle> signal) {
-    return end(
-        spark,
-        events,
-        () -> ProcessHandle.current().pid(),
-        pid -> ProcessHandle.of(pid).ifPresent(signal));
-  }
-
-  private static JobResult deletePod(JavaSparkContext spark, ExecutorEvents events) {
-    String master = spark.getConf().get("spark.master").substring("k8s://".length());
-    return end(
-        spark,
-        events,
-        () -> System.getenv("SPARK_EXECUTOR_POD_NAME"),
-        name -> delete(URI.create(master + "/api/v1/namespaces/default/pods/" + name)));
-  }
-
-  /** Deletes an object of the API server, as {@code kubectl delete --wait=false} does. */
-  private static void delete(URI object) {
-    HttpRequest request = HttpRequest.newBuilder(object).DELETE().build();
-    try {
-      HttpClient.newHttpClient().send(request, BodyHandlers.discarding());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   /** Jobs of two and of five stages, with the answer of "shuffle". */
@@ -237,14 +221,13 @@ public final class ClusterJob {
   }
 
   /** Ends an executor when some reducers of the job have ended. */
-  private static <T> JobResult end(
-      JavaSparkContext spark, ExecutorEvents events, Question<T> identity, Consumer<T> end) {
-    Map<String, T> identities = ofEachExecutor(spark, identity);
-    T first = identities.values().iterator().next();
+  private static JobResult end(
+      JavaSparkContext spark, ExecutorEvents events, Consumer<ProcessHandle> signal) {
+    long first =
+        ofEachExecutor(spark, () -> ProcessHandle.current().pid()).values().iterator().next();
     waitUntilEmpty(spark);
-    events.afterReducers(3, () -> end.accept(first));
-    List<String> answer = answer(spark, Shuffle.WIDE);
-    return result(spark, events, answer);
+    events.afterReducers(3, () -> ProcessHandle.of(first).ifPresent(signal));
+    return shuffle(spark, events, Shuffle.WIDE);
   }
 
   /** Number of records of each reducer, and the sum of their checksums. */
@@ -274,10 +257,10 @@ public final class ClusterJob {
     int bytes = shuffle.bytes();
     return spark
         .parallelize(IntStream.range(0, shuffle.maps()).boxed().toList(), shuffle.maps())
-        .flatMapToPair(map -> records(map, records, bytes));
+        .flatMapToPair(map -> records(map, records, bytes).iterator());
   }
 
-  private static Iterator<Tuple2<Integer, byte[]>> records(int map, int records, int bytes) {
+  private static Stream<Tuple2<Integer, byte[]>> records(int map, int records, int bytes) {
     Random random = new Random(map);
     return IntStream.range(0, records)
         .mapToObj(
@@ -285,8 +268,7 @@ public final class ClusterJob {
               byte[] value = new byte[bytes];
               random.nextBytes(value);
               return new Tuple2<>(record, value);
-            })
-        .iterator();
+            });
   }
 
   private static String summary(int reducer, Iterator<Tuple2<Integer, byte[]>> read) {
@@ -311,14 +293,7 @@ public final class ClusterJob {
         .forEach(counters -> counters.forEach((name, count) -> sums.merge(name, count, Long::sum)));
     waitUntilEmpty(spark);
     return new JobResult(
-        answer,
-        events.remoteBytes(),
-        sums,
-        events.failedTasks(),
-        events.removed(),
-        events.removedIds(),
-        events.failedOwners(),
-        List.of());
+        answer, events.remoteBytes(), sums, events.failedTasks(), events.removed(), List.of());
   }
 
   /** The plug-in's counters; none under Spark's own shuffle. */

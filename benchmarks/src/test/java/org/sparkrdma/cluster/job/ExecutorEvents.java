@@ -3,10 +3,7 @@ package org.sparkrdma.cluster.job;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import org.apache.spark.FetchFailed;
 import org.apache.spark.Success$;
 import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListener;
@@ -17,9 +14,6 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 final class ExecutorEvents extends SparkListener {
   /** Reasons by executor id: on YARN Spark reports the end of a container twice. */
   private final Map<String, String> removed = new TreeMap<>();
-
-  /** Executors that a failed fetch names as the owner of the block. */
-  private final Set<String> failedOwners = new TreeSet<>();
 
   private long remoteBytes;
   private int failedTasks;
@@ -37,9 +31,6 @@ final class ExecutorEvents extends SparkListener {
     if (!(end.reason() instanceof TaskKilled) && end.reason() != Success$.MODULE$) {
       failedTasks++;
     }
-    if (end.reason() instanceof FetchFailed fetch && fetch.bmAddress() != null) {
-      failedOwners.add(fetch.bmAddress().executorId());
-    }
     if (end.taskMetrics() != null) {
       remoteBytes += end.taskMetrics().shuffleReadMetrics().remoteBytesRead();
     }
@@ -55,14 +46,6 @@ final class ExecutorEvents extends SparkListener {
 
   synchronized List<String> removed() {
     return List.copyOf(removed.values());
-  }
-
-  synchronized List<String> removedIds() {
-    return List.copyOf(removed.keySet());
-  }
-
-  synchronized List<String> failedOwners() {
-    return List.copyOf(failedOwners);
   }
 
   synchronized long remoteBytes() {

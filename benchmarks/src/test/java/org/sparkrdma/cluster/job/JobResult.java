@@ -12,8 +12,6 @@ import java.util.Map;
  * @param counters of the plug-in, summed over the executors that get tasks
  * @param failedTasks attempts that failed, by the fault of a fetch or of an executor too
  * @param removedExecutors reasons
- * @param removedIds ids of the same executors
- * @param failedOwners ids of the executors that failed fetches name as owners of blocks
  * @param removedAtEnd reasons, with those after the job that has the answer
  */
 public record JobResult(
@@ -22,8 +20,6 @@ public record JobResult(
     Map<String, Long> counters,
     int failedTasks,
     List<String> removedExecutors,
-    List<String> removedIds,
-    List<String> failedOwners,
     List<String> removedAtEnd) {
   /** Value of a counter; 0 where it does not exist. */
   public long counter(String name) {
