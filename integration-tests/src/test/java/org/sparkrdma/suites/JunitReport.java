@@ -2,10 +2,16 @@
 package org.sparkrdma.suites;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -18,12 +24,23 @@ import org.xml.sax.SAXException;
 final class JunitReport {
   private static final String NO_REASON = "ignored by the suite";
 
+  /** Reasons of cancelled tests are in ScalaTest's output only. */
+  private static final Pattern CANCELED = Pattern.compile("\\s*- (.*) !!! CANCELED !!!.*");
+
   private JunitReport() {}
 
   /**
-   * @param skipReasons known reasons by test
+   * @param output of ScalaTest
    */
-  static List<TestOutcome> read(Path report, Map<String, String> skipReasons) throws IOException {
+  static List<TestOutcome> read(Path report, Path output) throws IOException {
+    Map<String, String> skipReasons = new HashMap<>();
+    Iterator<String> lines = Files.readAllLines(output, StandardCharsets.ISO_8859_1).iterator();
+    while (lines.hasNext()) {
+      Matcher canceled = CANCELED.matcher(lines.next());
+      if (canceled.matches() && lines.hasNext()) {
+        skipReasons.put(canceled.group(1), lines.next().strip());
+      }
+    }
     List<TestOutcome> outcomes = new ArrayList<>();
     NodeList cases = parse(report).getElementsByTagName("testcase");
     for (int i = 0; i < cases.getLength(); i++) {

@@ -25,6 +25,9 @@ import org.sparkrdma.launch.RunDirectory;
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
+  /** Time after which the JVM is killed and the run fails. */
+  private static final Duration LIMIT = Duration.ofMinutes(30);
+
   /** Whether leaks are recorded; {@code -Dsparkrdma.leaks=false} is for runs that measure times. */
   private static final boolean LEAKS =
       Boolean.parseBoolean(System.getProperty("sparkrdma.leaks", "true"));
@@ -76,7 +79,7 @@ final class SuiteProcess {
     Process process = builder(home).start();
     boolean ended = false;
     try {
-      ended = process.waitFor(run.limit().toSeconds(), TimeUnit.SECONDS);
+      ended = process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
     } finally {
       kill(process);
     }
@@ -101,9 +104,7 @@ final class SuiteProcess {
     for (String suiteClass : run.suiteClasses()) {
       Path report = directory.resolve("reports").resolve("TEST-" + suiteClass + ".xml");
       List<TestOutcome> reported =
-          Files.exists(report)
-              ? JunitReport.read(report, CancelReasons.read(output))
-              : List.<TestOutcome>of();
+          Files.exists(report) ? JunitReport.read(report, output) : List.<TestOutcome>of();
       outcomes.addAll(reported);
       if (reported.isEmpty()) {
         outcomes.add(broken(suiteClass, "it reported no test"));
@@ -112,7 +113,7 @@ final class SuiteProcess {
     boolean failedTests = outcomes.stream().anyMatch(TestOutcome::failed);
     String last = run.suiteClasses().get(run.suiteClasses().size() - 1);
     if (!ended) {
-      outcomes.add(broken(last, "the run exceeded its limit of " + run.limit().toSeconds() + " s"));
+      outcomes.add(broken(last, "the run exceeded its limit of " + LIMIT.toSeconds() + " s"));
     } else if (process.exitValue() != 0 && !failedTests) {
       outcomes.add(broken(last, "the run ended with exit code " + process.exitValue()));
     }
@@ -234,7 +235,6 @@ final class SuiteProcess {
     command.addAll(List.of("-R", workbench.jobsJar().toString(), "-oDFW"));
     command.addAll(List.of("-u", directory.resolve("reports").toString()));
     run.suiteClasses().forEach(suiteClass -> command.addAll(List.of("-s", suiteClass)));
-    run.filters().forEach(filter -> command.addAll(List.of("-z", filter)));
     if (!Boolean.getBoolean("it.nightly")) {
       command.addAll(List.of("-l", "nightly"));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.suites;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
@@ -10,24 +9,13 @@ import java.util.Set;
  *
  * @param suiteClasses the ScalaTest classes, in their order; several save starts of a JVM
  * @param setting of the shuffle
- * @param filters parts of the names of the tests to run; empty for all
- * @param limit time after which the JVM is killed and the run fails
  * @param readsRemote whether some tests fetch blocks between executors
  * @param smallDisk whether it runs with a {@link SmallDisk}, where that is allowed
  */
 record SuiteRun(
-    List<String> suiteClasses,
-    Setting setting,
-    List<String> filters,
-    Duration limit,
-    boolean readsRemote,
-    boolean smallDisk) {
-
-  private static final Duration USUAL_LIMIT = Duration.ofMinutes(30);
-
+    List<String> suiteClasses, Setting setting, boolean readsRemote, boolean smallDisk) {
   SuiteRun {
     suiteClasses = List.copyOf(suiteClasses);
-    filters = List.copyOf(filters);
   }
 
   static SuiteRun of(String suiteClass, Setting setting) {
@@ -35,30 +23,24 @@ record SuiteRun(
   }
 
   static SuiteRun of(List<String> suiteClasses, Setting setting) {
-    return new SuiteRun(suiteClasses, setting, List.of(), USUAL_LIMIT, true, false);
-  }
-
-  /** Selects the tests whose name contains one of these texts. */
-  SuiteRun only(String... nameContains) {
-    return new SuiteRun(
-        suiteClasses, setting, List.of(nameContains), limit, readsRemote, smallDisk);
+    return new SuiteRun(suiteClasses, setting, true, false);
   }
 
   /** The same with those of its suites that have one of these names. */
   SuiteRun withSuites(Set<String> names) {
     List<String> selected =
         suiteClasses.stream().filter(suiteClass -> names.contains(nameOf(suiteClass))).toList();
-    return new SuiteRun(selected, setting, filters, limit, readsRemote, smallDisk);
+    return new SuiteRun(selected, setting, readsRemote, smallDisk);
   }
 
   /** Declares that no test fetches a block of another executor, which the run verifies. */
   SuiteRun withoutRemoteBlocks() {
-    return new SuiteRun(suiteClasses, setting, filters, limit, false, smallDisk);
+    return new SuiteRun(suiteClasses, setting, false, smallDisk);
   }
 
   /** Gives its processes a small file system, which its tests may fill. */
   SuiteRun withSmallDisk() {
-    return new SuiteRun(suiteClasses, setting, filters, limit, readsRemote, true);
+    return new SuiteRun(suiteClasses, setting, readsRemote, true);
   }
 
   /** The simple names of its classes, without the prefix of this project's subclasses. */

@@ -33,8 +33,9 @@ final class SuiteSelection {
         "it.settings", settings, Arrays.stream(Setting.values()).map(Setting::label).toList());
     List<SuiteRun> runs =
         all.stream()
-            .filter(this::wanted)
+            .filter(this::hasWantedSetting)
             .map(run -> suites.isEmpty() ? run : run.withSuites(suites))
+            .filter(run -> !run.suiteClasses().isEmpty())
             .toList();
     if (runs.isEmpty()) {
       throw new IllegalArgumentException(
@@ -45,16 +46,10 @@ final class SuiteSelection {
     return runs;
   }
 
-  private boolean hasWantedSuite(SuiteRun run) {
-    return suites.isEmpty() || run.suites().stream().anyMatch(suites::contains);
-  }
-
-  private boolean wanted(SuiteRun run) {
-    boolean settingWanted =
-        settings.isEmpty()
-            ? run.setting() != Setting.VANILLA
-            : settings.contains(run.setting().label());
-    return hasWantedSuite(run) && settingWanted;
+  private boolean hasWantedSetting(SuiteRun run) {
+    return settings.isEmpty()
+        ? run.setting() != Setting.VANILLA
+        : settings.contains(run.setting().label());
   }
 
   private static void requireKnown(String key, Set<String> given, List<String> known) {

@@ -31,8 +31,8 @@ final class Suites {
    * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
    * out what finds little beside the others: Spark's suites without the plug-in's engine or beside
    * another manager (PluginSuite has one), those without remote blocks (their blocks never reach
-   * the plug-in's client), those of decommissioning and of the shuffle service beside ours, the
-   * largest blocks, and the tests tagged nightly.
+   * the plug-in's client), those of decommissioning beside ours, the largest blocks, and the
+   * tests tagged nightly.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.
@@ -66,11 +66,6 @@ final class Suites {
       runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
       runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
       runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
-      // Its other tests are those of ShuffleSuite; only these fetch from the service.
-      runs.add(
-          SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
-              .only("using external shuffle service")
-              .withoutRemoteBlocks());
     }
     return runs;
   }

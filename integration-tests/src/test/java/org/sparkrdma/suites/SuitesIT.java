@@ -43,7 +43,7 @@ final class SuitesIT {
     // All are submitted before the first result is awaited.
     List<DynamicNode> nodes = runs.stream().map(run -> node(workbench, run, runners)).toList();
     runners.shutdown();
-    OUT.print(SummaryTable.header());
+    OUT.print(SuiteResult.header());
     return nodes.stream();
   }
 
@@ -54,7 +54,7 @@ final class SuitesIT {
 
   private static Stream<DynamicTest> tests(SuiteRun run, Future<SuiteResult> running) {
     SuiteResult result = await(run, running);
-    OUT.print(SummaryTable.row(result));
+    OUT.print(result.row());
     return result.outcomes().stream()
         .map(outcome -> dynamicTest(outcome.name(), () -> report(run, outcome)));
   }

@@ -13,26 +13,15 @@ final class TransferLogTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldReportAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
+  void shouldReportApplicationsWhoseBlocksAllCameByTcpOrBySparksReader() throws IOException {
     put("app-1_0_10", "3 0");
     put("app-2_0_11", "0 5");
-
+    put("app-3_0_12", "0 0");
+    put("app-3_driver_9", "0 0 5");
     assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
-        .singleElement()
-        .asString()
-        .contains("application=app-2");
-  }
-
-  @Test
-  void shouldReportAnApplicationWhoseBlocksAllCameBySparksReader() throws IOException {
-    put("app-1_0_10", "3 0");
-    put("app-2_0_11", "0 0");
-    put("app-2_driver_9", "0 0 5");
-
-    assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
-        .singleElement()
-        .asString()
-        .contains("application=app-2", "remote=5");
+        .satisfiesExactly(
+            first -> assertThat(first).contains("application=app-2"),
+            second -> assertThat(second).contains("application=app-3", "remote=5"));
   }
 
   private void put(String name, String text) throws IOException {

@@ -10,14 +10,14 @@ private[suites] object SuiteSettings {
   /** Tests of ShuffleSuite that daily runs leave out. */
   val NightlyShuffles: Set[String] = Set(
     "zero sized blocks without kryo",
+    "shuffle serializer",
+    "shuffle on mutable pairs",
     "sorting on mutable pairs",
     "cogroup using mutable pairs",
     "subtract mutable pairs",
-    "sort with Java non serializable class - Java"
+    "sort with Java non serializable class - Java",
+    "sort with Java non serializable class - Kryo"
   )
-
-  /** Whether the run's setting has an engine. */
-  def byRdma: Boolean = sys.props.contains("spark.shuffle.rdma.engine")
 
   /** Whether the run has the tests that take long and seldom find anything. */
   def nightly: Boolean = sys.props.get("it.nightly").contains("true")
