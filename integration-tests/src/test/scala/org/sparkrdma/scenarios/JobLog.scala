@@ -10,7 +10,7 @@ import org.apache.spark.scheduler.SparkListenerStageSubmitted
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
 /** Sums the metrics of an application's tasks. Called on Spark's listener thread. */
-private[scenarios] final class JobLog extends SparkListener {
+private[scenarios] class JobLog extends SparkListener {
   private val remoteBytes = new LongAdder
   private val failures = new AtomicInteger
   private val stageRetries = new AtomicInteger

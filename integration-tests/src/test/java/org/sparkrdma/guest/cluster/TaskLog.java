@@ -3,33 +3,20 @@ package org.sparkrdma.guest.cluster;
 
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.atomic.LongAdder;
-import org.apache.spark.Success$;
-import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.sparkrdma.scenarios.JobLog;
 
 /**
  * Sums the metrics of an application's tasks, and runs an action once when a reader starts or has
  * ended. Called on Spark's listener thread.
  */
-final class TaskLog extends SparkListener {
+final class TaskLog extends JobLog {
   private final Set<Integer> readers = new HashSet<>();
-  private final LongAdder remoteBytes = new LongAdder();
-  private final AtomicInteger failed = new AtomicInteger();
   private final AtomicReference<Runnable> atReaderStart = new AtomicReference<>();
   private final AtomicReference<Runnable> atReaderEnd = new AtomicReference<>();
-
-  long remoteBytesRead() {
-    return remoteBytes.sum();
-  }
-
-  int failedTasks() {
-    return failed.get();
-  }
 
   /** Runs the action once, when the next reader starts. */
   void atReaderStart(Runnable action) {
@@ -50,6 +37,7 @@ final class TaskLog extends SparkListener {
 
   @Override
   public void onStageSubmitted(SparkListenerStageSubmitted event) {
+    super.onStageSubmitted(event);
     if (event.stageInfo().shuffleDepId().isEmpty()) {
       readers.add(event.stageInfo().stageId());
     }
@@ -57,12 +45,7 @@ final class TaskLog extends SparkListener {
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd event) {
-    if (event.reason() != Success$.MODULE$) {
-      failed.incrementAndGet();
-    }
-    if (event.taskMetrics() != null) {
-      remoteBytes.add(event.taskMetrics().shuffleReadMetrics().remoteBytesRead());
-    }
+    super.onTaskEnd(event);
     if (event.taskType().equals("ResultTask")) {
       runOnce(atReaderEnd);
     }
