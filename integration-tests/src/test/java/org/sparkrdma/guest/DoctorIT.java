@@ -4,6 +4,7 @@ package org.sparkrdma.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,60 +44,52 @@ final class DoctorIT {
 
   @Test
   void shouldUseTheDeviceAsRootAndNameTheLimitOfLockedMemoryAsAnotherUser() throws Exception {
-    GuestResult result =
-        GuestTests.guest("rocev2", Duration.ofSeconds(150))
-            .bash(
-                COPY
-                    + AS_CONTAINER
-                    + (DOCTOR + "; echo exit $?; ")
-                    + (LIMITED + DOCTOR + "; echo exit $?; ")
-                    + (WITH_IPC_LOCK + DOCTOR + "; echo exit $?"));
-
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    List<String> lines = result.node(1).lines();
-    lines.forEach(System.out::println);
-    int end = lines.indexOf("exit 0");
-    assertThat(end).as("the first exit code").isPositive();
-    assertThat(lines.get(0))
-        .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
-    int limited = lines.indexOf("exit 1");
-    assertThat(limited).as("the second exit code").isGreaterThan(end);
-    assertThat(lines.get(end + 1)).contains("RLIMIT_MEMLOCK=65536");
-    assertThat(lines.get(limited + 1))
-        .as("the same limit, with the capability")
-        .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
-    int capable = limited + 1 + lines.subList(limited + 1, lines.size()).indexOf("exit 0");
-    assertThat(lines.subList(limited + 1, capable))
+    List<List<String>> printed = printed(DOCTOR, LIMITED + DOCTOR, WITH_IPC_LOCK + DOCTOR);
+    for (List<String> used : List.of(printed.get(0), printed.get(2))) {
+      assertThat(used.get(0))
+          .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
+      assertThat(used).endsWith("exit 0");
+    }
+    assertThat(printed.get(1).get(0)).contains("RLIMIT_MEMLOCK=65536");
+    assertThat(printed.get(1)).endsWith("exit 1");
+    assertThat(printed.get(2))
         .anyMatch(
             line -> line.startsWith("ok") && line.endsWith("may lock memory without a limit."));
-
-    assertThat(lines).endsWith("exit 0");
   }
 
   @Test
   void shouldNameAWrongPeerAPeerWithoutListenerAndMissingDeviceFiles() throws Exception {
+    List<List<String>> printed =
+        printed(DOCTOR + " --peer nowhere.example", DOCTOR + " --peer 10.99.1.1", WITHOUT_FILES);
+    assertThat(printed)
+        .allSatisfy(
+            lines ->
+                assertThat(lines)
+                    .endsWith("exit 1")
+                    .first()
+                    .asString()
+                    .startsWith("RDMA will not be used: "));
+    assertThat(printed.get(0).get(0)).contains(": Peer nowhere.example is an unknown host");
+    assertThat(printed.get(1).get(0)).contains(": Peer 10.99.1.1 port 7474 is not reached by TCP");
+    assertThat(printed.get(2).get(0)).contains("--device=/dev/infiniband");
+  }
+
+  /** The lines of each command; the last one has its exit code. */
+  private static List<List<String>> printed(String... commands) throws Exception {
     GuestResult result =
         GuestTests.guest("rocev2", Duration.ofSeconds(150))
             .bash(
-                COPY
-                    + AS_CONTAINER
-                    + (DOCTOR + " --peer nowhere.example; echo exit $?; ")
-                    + (DOCTOR + " --peer 10.99.1.1; echo exit $?; ")
-                    + (WITHOUT_FILES + "; echo exit $?"));
-
+                COPY + AS_CONTAINER + String.join("; echo exit $?; ", commands) + "; echo exit $?");
     assertThat(result.exitCode()).as(result.output()).isZero();
-    List<String> lines = result.node(1).lines();
-    lines.forEach(System.out::println);
-    assertThat(lines.stream().filter(line -> line.startsWith("exit ")))
-        .containsExactly("exit 1", "exit 1", "exit 1");
-    int first = lines.indexOf("exit 1");
-    int second = first + 1 + lines.subList(first + 1, lines.size()).indexOf("exit 1");
-    assertThat(lines.get(0))
-        .startsWith("RDMA will not be used: Peer nowhere.example is an unknown host");
-    assertThat(lines.get(first + 1))
-        .startsWith("RDMA will not be used: Peer 10.99.1.1 port 7474 is not reached by TCP");
-    assertThat(lines.get(second + 1))
-        .startsWith("RDMA will not be used: ")
-        .contains("--device=/dev/infiniband");
+    List<List<String>> printed = new ArrayList<>(List.of(new ArrayList<>()));
+    for (String line : result.node(1).lines()) {
+      System.out.println(line);
+      printed.get(printed.size() - 1).add(line);
+      if (line.startsWith("exit ")) {
+        printed.add(new ArrayList<>());
+      }
+    }
+    assertThat(printed).hasSize(commands.length + 1);
+    return printed;
   }
 }
