@@ -74,8 +74,7 @@ class JobScriptsIT {
   }
 
   /**
-   * An executor is killed in each run while the shuffle is read. Every day ExecutorLossSuite kills
-   * one.
+   * An executor is killed in each run while the shuffle is read. Every day FaultsSuite kills one.
    */
   @Test
   @Tag("nightly")

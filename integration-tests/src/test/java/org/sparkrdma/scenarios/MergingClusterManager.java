@@ -3,6 +3,7 @@ package org.sparkrdma.scenarios;
 
 import java.util.List;
 import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.ExternalClusterManager;
 import org.apache.spark.scheduler.SchedulerBackend;
 import org.apache.spark.scheduler.TaskScheduler;
 import org.apache.spark.scheduler.TaskSchedulerImpl;
@@ -17,7 +18,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * A standalone cluster with push-based shuffle, which Spark supports on YARN only. Spark finds it
  * through its ServiceLoader, for masters such as {@code merging:spark://…}.
  */
-public final class MergingClusterManager extends HeldMemoryClusterManager {
+public final class MergingClusterManager implements ExternalClusterManager {
   /** Prefix of the Master's URL. */
   static final String PREFIX = "merging:";
 
@@ -32,9 +33,19 @@ public final class MergingClusterManager extends HeldMemoryClusterManager {
   }
 
   @Override
+  public TaskScheduler createTaskScheduler(SparkContext context, String master) {
+    return new TaskSchedulerImpl(context);
+  }
+
+  @Override
   public SchedulerBackend createSchedulerBackend(
       SparkContext context, String master, TaskScheduler scheduler) {
     return new Backend((TaskSchedulerImpl) scheduler, context, master.substring(PREFIX.length()));
+  }
+
+  @Override
+  public void initialize(TaskScheduler scheduler, SchedulerBackend backend) {
+    ((TaskSchedulerImpl) scheduler).initialize(backend);
   }
 
   private static final class Backend extends StandaloneSchedulerBackend {

@@ -3,8 +3,6 @@ package org.sparkrdma.scenarios;
 
 import com.codahale.metrics.Meter;
 import java.io.IOException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkConf;
@@ -34,10 +32,9 @@ public final class ShuffleService implements AutoCloseable {
   private final TransportContext context;
   private final TransportServer server;
   private final AtomicInteger directoriesAsked = new AtomicInteger();
-  private volatile int delaySeconds;
 
-  private ShuffleService(TransportConf conf, boolean rejectsMerged) throws IOException {
-    merging = new Merging(conf, rejectsMerged);
+  private ShuffleService(TransportConf conf) throws IOException {
+    merging = new Merging(conf);
     handler =
         new ExternalBlockHandler(conf, null, merging) {
           @Override
@@ -45,26 +42,18 @@ public final class ShuffleService implements AutoCloseable {
               BlockTransferMessage message, TransportClient client, RpcResponseCallback answer) {
             if (message instanceof GetLocalDirsForExecutors) {
               directoriesAsked.incrementAndGet();
-              CompletableFuture.delayedExecutor(delaySeconds, TimeUnit.SECONDS)
-                  .execute(() -> super.handleMessage(message, client, answer));
-            } else {
-              super.handleMessage(message, client, answer);
             }
+            super.handleMessage(message, client, answer);
           }
         };
     context = new TransportContext(conf, handler);
     server = context.createServer();
   }
 
-  /**
-   * Starts a service on a free port.
-   *
-   * @param rejectsMerged whether it fails requests for merged blocks
-   */
-  public static ShuffleService start(SparkConf conf, boolean rejectsMerged) throws IOException {
+  /** Starts a service on a free port. */
+  public static ShuffleService start(SparkConf conf) throws IOException {
     return new ShuffleService(
-        SparkTransportConf.fromSparkConf(conf, "shuffle", THREADS, Option.empty(), Option.empty()),
-        rejectsMerged);
+        SparkTransportConf.fromSparkConf(conf, "shuffle", THREADS, Option.empty(), Option.empty()));
   }
 
   public int port() {
@@ -81,9 +70,9 @@ public final class ShuffleService implements AutoCloseable {
     return directoriesAsked.get();
   }
 
-  /** Delays answers to requests for directories of executors from now on. */
-  public void nameDirectoriesAfter(int seconds) {
-    delaySeconds = seconds;
+  /** Whether requests for merged blocks fail from now on. */
+  public void rejectMerged(boolean rejects) {
+    merging.rejectsMerged = rejects;
   }
 
   /** Requested merged chunks. */
@@ -111,11 +100,10 @@ public final class ShuffleService implements AutoCloseable {
     private final AtomicInteger chunks = new AtomicInteger();
     private final AtomicLong chunkBytes = new AtomicLong();
     private final AtomicInteger metas = new AtomicInteger();
-    private final boolean rejectsMerged;
+    private volatile boolean rejectsMerged;
 
-    Merging(TransportConf conf, boolean rejectsMerged) throws IOException {
+    Merging(TransportConf conf) throws IOException {
       super(conf, null);
-      this.rejectsMerged = rejectsMerged;
     }
 
     @Override

@@ -7,13 +7,9 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.BaseShuffleHandle;
-import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
-import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
-import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
-import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.util.TaskCompletionListener;
 import org.sparkrdma.shuffle.read.RecordIterator;
@@ -26,24 +22,10 @@ import scala.collection.Iterator;
  * through the client of the block manager. Shuffles that combine, sort or fetch adjacent blocks as
  * one use Spark's reader, which does so too.
  */
-public final class StubManager implements ShuffleManager {
-  private final SortShuffleManager sort;
-
+public final class StubManager extends SortShuffleManager {
   /** Called by Spark. */
   public StubManager(SparkConf conf) {
-    sort = new SortShuffleManager(conf);
-  }
-
-  @Override
-  public <K, V, C> ShuffleHandle registerShuffle(
-      int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    return sort.registerShuffle(shuffleId, dependency);
-  }
-
-  @Override
-  public <K, V> ShuffleWriter<K, V> getWriter(
-      ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    return sort.getWriter(handle, mapId, context, metrics);
+    super(conf);
   }
 
   @Override
@@ -60,7 +42,7 @@ public final class StubManager implements ShuffleManager {
     if (dependency.aggregator().isDefined()
         || dependency.keyOrdering().isDefined()
         || SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context)) {
-      return sort.getReader(
+      return super.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
     return () -> {
@@ -85,20 +67,5 @@ public final class StubManager implements ShuffleManager {
                   dependency.serializer().newInstance(),
                   metrics);
     };
-  }
-
-  @Override
-  public boolean unregisterShuffle(int shuffleId) {
-    return sort.unregisterShuffle(shuffleId);
-  }
-
-  @Override
-  public ShuffleBlockResolver shuffleBlockResolver() {
-    return sort.shuffleBlockResolver();
-  }
-
-  @Override
-  public void stop() {
-    sort.stop();
   }
 }

@@ -218,7 +218,6 @@ final class SuiteProcess {
     command.add("-Dit.plugin.coordinates=" + System.getProperty("it.plugin.coordinates"));
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.spark.path=" + SparkPath.of(home));
-    command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
     command.add("-Dit.project=" + System.getProperty("it.project"));
     command.add("-Dit.nightly=" + Boolean.getBoolean("it.nightly"));
     command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));

@@ -18,12 +18,11 @@ final class Suites {
       List.of(
           List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("TerminationSuite", "DriverRestartSuite", "UpgradeSuite"),
-          List.of("DoctorSuite", "TabSuite", "HistorySuite"),
-          List.of("DynamicAllocationSuite", "ResourceProfileSuite", "PluginSuite"),
-          List.of("OperatorsSuite"),
-          List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite", "LifetimeSuite"),
-          List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite", "ExecutorLossSuite"),
-          List.of("FallbackSuite", "RequiredRdmaSuite", "DeliverySuite", "BroadcastSuite"));
+          List.of("TabSuite", "HistorySuite", "DeliverySuite"),
+          List.of("OperatorsSuite", "FallbackSuite", "RequiredRdmaSuite"),
+          List.of("BroadcastSuite", "PluginSuite"),
+          List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite"),
+          List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite"));
 
   private Suites() {}
 
@@ -31,8 +30,8 @@ final class Suites {
    * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
    * out what finds little beside the others: Spark's suites without the plug-in's engine or beside
    * another manager (PluginSuite has one), those without remote blocks (their blocks never reach
-   * the plug-in's client), those of decommissioning beside ours, the largest blocks, and the
-   * tests tagged nightly.
+   * the plug-in's client), those of decommissioning beside ours, the largest blocks, and the tests
+   * tagged nightly.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.

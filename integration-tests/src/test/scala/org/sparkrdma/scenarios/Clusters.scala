@@ -13,12 +13,9 @@ private[scenarios] object Clusters {
   /** Two executors, each in its own JVM. */
   def master(coresEach: Int): String = s"local-cluster[2,$coresEach,1024]"
 
-  /** Spark without the plug-in. */
-  def vanilla(): SparkConf = base(1).set("spark.shuffle.manager", "sort")
-
-  /** The same without executors, which need time to start. */
-  def vanillaInThisProcess(cores: Int): SparkConf =
-    vanilla().setMaster(s"local[$cores]").remove("spark.plugins")
+  /** Spark without the plug-in, and without executors, which need time to start. */
+  def vanilla(cores: Int): SparkConf =
+    base(1).setMaster(s"local[$cores]").remove("spark.plugins")
 
   /** The plug-in on the loopback engine. */
   def soft(coresEach: Int = 1): SparkConf =

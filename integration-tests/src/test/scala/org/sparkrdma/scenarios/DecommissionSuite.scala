@@ -3,32 +3,20 @@ package org.sparkrdma.scenarios
 
 import scala.jdk.CollectionConverters._
 
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 import org.sparkrdma.scenarios.faults.FaultJob
 
 /** Executors that migrate their map outputs before they exit. */
-final class DecommissionSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
+final class DecommissionSuite extends ScenarioSuite {
   private val Maps = 6
   private val DecommissionAfter = 8
   private val BoundSeconds = 30
 
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
-
   private val job = FaultJob.Many
-  private lazy val expected = FaultJob.vanillaAnswer(job)
+  private val expected = job.expected
 
-  /** Shared by both tests: the second one has an executor that stayed and one that is new. */
-  private var cluster: SparkCluster = _
-
-  override def beforeAll(): Unit = {
-    super.beforeAll()
-    assert(expected.nonEmpty)
-    val conf = Clusters
+  /** Of both tests: the second one has an executor that stayed and one that is new. */
+  private lazy val cluster = shared(
+    Clusters
       .soft(coresEach = 2)
       .set("spark.decommission.enabled", "true")
       .set("spark.storage.decommission.enabled", "true")
@@ -38,12 +26,7 @@ final class DecommissionSuite extends ScenarioSuite with BeforeAndAfterAll with 
       .set("spark.storage.decommission.replicationReattemptInterval", "1s")
       // Small requests, so that some are made after the decommission.
       .set("spark.reducer.maxSizeInFlight", "48k")
-    cluster = SparkCluster.start(conf)
-  }
-
-  override def afterAll(): Unit =
-    try Option(cluster).foreach(_.close())
-    finally super.afterAll()
+  )
 
   test(
     "should read migrated map outputs by READ and verify them although no checksum came with them"

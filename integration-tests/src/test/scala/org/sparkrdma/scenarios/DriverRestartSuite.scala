@@ -8,27 +8,16 @@ import scala.util.Using
 
 import org.apache.spark.SparkConf
 import org.apache.spark.rdd.RDD
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Millis
-import org.scalatest.time.Minutes
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** An application whose driver is killed and restarted. */
-final class DriverRestartSuite extends ScenarioSuite with Eventually {
-
-  /** Three clusters, one after the other. */
-  override def timeLimit: Span = Span(8, Minutes)
-
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
+final class DriverRestartSuite extends ScenarioSuite {
 
   private val Host = "127.0.0.1"
   private val Workers = 2
   private val BoundSeconds = 30
 
   test("should read by READ alone when executors of a killed driver are still there") {
-    val expected = VanillaAnswers.reduced
+    val expected = Jobs.reducedAnswer
     val conf = Clusters
       .soft()
       // Windows only: small blocks that are read rarely would be copied, not registered.

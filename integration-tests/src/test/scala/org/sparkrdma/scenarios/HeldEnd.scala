@@ -10,20 +10,11 @@ import java.util.concurrent.locks.LockSupport
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.util.ShutdownHookManager
-import org.apache.spark.SparkEnv
-import org.sparkrdma.shuffle.RdmaShuffleManager
 
-/** The end of this JVM by SIGTERM, held after one of its steps until the driver allows it to go on,
-  * or for a minute. Safe for any thread.
+/** The end of this JVM by SIGTERM, held when the plug-in's own shutdown hook is over, before those
+  * of Spark, until the driver allows it to go on, or for a minute. Safe for any thread.
   */
 private[scenarios] object HeldEnd {
-
-  /** The plug-in's own shutdown hook is over, and Spark's have not begun. */
-  val JvmHook = "own shutdown hook"
-
-  /** Spark has stopped the shuffle manager in a shutdown hook, and nothing after it. */
-  val ManagerStop = "shuffle manager's stop"
-
   private val HookOfPlugin = "rdma-runtime-shutdown"
 
   /** Runs before Spark's own hooks, whose priority is at most 50. */
@@ -32,37 +23,29 @@ private[scenarios] object HeldEnd {
   private val PauseNs = 1_000_000L
 
   private val reached = new CountDownLatch(1)
-  @volatile private var goesOn: Option[Path] = None
 
-  /** Ends this JVM and returns when the step is over.
+  /** Ends this JVM and returns when it is held.
     *
     * @param file
     *   by which the driver lets the end go on
     */
-  def begin(step: String, file: Path): Unit = {
+  def begin(file: Path): Unit = {
     val hooks = hooksOfPlugin()
-    require(
-      hooks.nonEmpty == SparkEnv.get.shuffleManager.isInstanceOf[RdmaShuffleManager],
-      s"no hook with the name $HookOfPlugin"
-    )
-    if (step == JvmHook) {
-      ShutdownHookManager
-        .get()
-        .addShutdownHook(() => hold(file), Priority, LimitNs, TimeUnit.NANOSECONDS)
-    } else {
-      goesOn = Some(file)
-    }
+    require(hooks.nonEmpty, s"no hook with the name $HookOfPlugin")
+    ShutdownHookManager
+      .get()
+      .addShutdownHook(
+        () => {
+          reached.countDown()
+          pauseUntil(Files.exists(file))
+        },
+        Priority,
+        LimitNs,
+        TimeUnit.NANOSECONDS
+      )
     sun.misc.Signal.raise(new sun.misc.Signal("TERM"))
-    require(reached.await(LimitNs, TimeUnit.NANOSECONDS), s"step not reached: $step")
+    require(reached.await(LimitNs, TimeUnit.NANOSECONDS), "the hook has not begun")
     hooks.foreach(hook => pauseUntil(hook.getState == Thread.State.TERMINATED))
-  }
-
-  /** Called by shuffle managers at the end of their stop. */
-  def atManagerStop(): Unit = goesOn.foreach(hold)
-
-  private def hold(file: Path): Unit = {
-    reached.countDown()
-    pauseUntil(Files.exists(file))
   }
 
   private def pauseUntil(condition: => Boolean): Unit = {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
-import java.util.Random
-
 import org.apache.spark.Dependency
 import org.apache.spark.HashPartitioner
 import org.apache.spark.Partitioner
@@ -41,6 +39,15 @@ private[scenarios] object Jobs {
       .collect()
       .sorted
       .toSeq
+
+  /** The result of `groupBy`, computed without Spark. */
+  def groupByAnswer: Any =
+    (0 until 200_000)
+      .map(pair)
+      .groupMap(_._1)(_._2)
+      .map { case (key, values) => (key, (values.size, values.sum)) }
+      .toSeq
+      .sorted
 
   private def join(spark: SparkSession): Any = {
     val left = pairs(spark.sparkContext, 40_000)
@@ -99,6 +106,14 @@ private[scenarios] object Jobs {
       rows
     }
 
+  /** The result of `coalescedAggregation`, computed without Spark. */
+  def coalescedAnswer: Any =
+    (0L until 100_000L)
+      .groupBy(id => id * 2654435761L % 1_000)
+      .map { case (key, ids) => s"[$key,${ids.size},${ids.sum}]" }
+      .toSeq
+      .sorted
+
   /** One key has most of the rows, so that adaptive execution splits its partition. */
   private def skewedJoin(spark: SparkSession): Any =
     inSession(
@@ -139,39 +154,12 @@ private[scenarios] object Jobs {
       .collect()
       .toSeq
 
-  /** Same as `smallBlocks`, with padded records: their number and the sum of their values. */
-  def paddedBlocks(
-      sc: SparkContext,
-      maps: Int,
-      reducers: Int,
-      records: Int,
-      padding: Int
-  ): Seq[(Int, Int)] =
-    sc.parallelize(0 until maps, maps)
-      .flatMap { map =>
-        for (reducer <- Iterator.range(0, reducers); number <- Iterator.range(0, records))
-          yield (reducer, (number, noise(map + number, padding)))
-      }
-      .partitionBy(new HashPartitioner(reducers))
-      .mapPartitions { fetched =>
-        var count = 0
-        var total = 0
-        fetched.foreach { case (_, (number, bytes)) =>
-          require(bytes.length == padding)
-          count += 1
-          total += number
-        }
-        Iterator(count -> total)
-      }
-      .collect()
-      .toSeq
-
-  /** The result of `paddedBlocks`. */
-  def paddedAnswer(maps: Int, reducers: Int, records: Int): Seq[(Int, Int)] =
-    Seq.fill(reducers)(maps * records -> maps * records * (records - 1) / 2)
-
   /** A shuffle that is read many times. */
   def reduced(sc: SparkContext): RDD[(Int, Long)] = pairs(sc, 20_000).reduceByKey(_ + _, 4)
+
+  /** The records of `reduced`, computed without Spark. */
+  def reducedAnswer: Set[(Int, Long)] =
+    (0 until 20_000).map(pair).groupMapReduce(_._1)(_._2)(_ + _).toSet
 
   /** The id of the shuffle that an RDD reads. */
   def shuffleId(shuffled: RDD[_]): Int =
@@ -179,21 +167,15 @@ private[scenarios] object Jobs {
       shuffle.shuffleId
     }.get
 
-  private def noise(seed: Int, length: Int): Array[Byte] = {
-    val bytes = new Array[Byte](length)
-    new Random(seed).nextBytes(bytes)
-    bytes
-  }
-
   private def pairs(sc: SparkContext, count: Int): RDD[(Int, Long)] =
-    sc.parallelize(0 until count, 6).map(i => (scrambled(i) % 1_000, i.toLong))
+    sc.parallelize(0 until count, 6).map(pair)
+
+  private def pair(i: Int): (Int, Long) = (((i * 0x9e3779b1) >>> 8) % 1_000, i.toLong)
 
   private def table(session: SparkSession, count: Int): DataFrame =
     session
       .range(0, count, 1, 6)
       .select(((col("id") * 2654435761L) % 1_000).cast("int").as("key"), col("id").as("value"))
-
-  private def scrambled(i: Int): Int = (i * 0x9e3779b1) >>> 8
 
   private def inSession[T](spark: SparkSession, settings: (String, String)*)(
       body: SparkSession => T

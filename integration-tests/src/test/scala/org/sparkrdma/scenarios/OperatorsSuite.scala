@@ -9,25 +9,19 @@ import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 
-import org.scalatest.BeforeAndAfterAll
-
 /** Common operators, jobs of several threads and very many tiny blocks on one cluster. */
-final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
+final class OperatorsSuite extends ScenarioSuite {
   private val Threads = 4
   private val CoresEach = 2
-  private lazy val expected: Map[String, Any] = VanillaAnswers.everyday
 
-  private var cluster: SparkCluster = _
+  /** Of Spark without the plug-in. */
+  private lazy val expected: Map[String, Any] =
+    SparkCluster.vanilla(spark => Jobs.all.map { case (name, job) => name -> job(spark) }.toMap)
 
-  override def beforeAll(): Unit = {
-    super.beforeAll()
+  private lazy val cluster: SparkCluster = {
     assert(expected.size === Jobs.all.size)
-    cluster = SparkCluster.start(Clusters.soft(CoresEach))
+    shared(Clusters.soft(CoresEach))
   }
-
-  override def afterAll(): Unit =
-    try Option(cluster).foreach(_.close())
-    finally super.afterAll()
 
   for ((name, job) <- Jobs.all) {
     test(s"$name should return vanilla Spark's result, by READ") {
@@ -36,6 +30,14 @@ final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
       assertAllByRead(traffic)
       assertNothingRetried(cluster)
     }
+  }
+
+  test("should return the same result in a barrier stage, by READ") {
+    val (result, traffic) =
+      cluster.trafficOf(Jobs.reduced(cluster.sc).barrier().mapPartitions(identity(_)).collect())
+    assert(result.toSet === Jobs.reducedAnswer)
+    assertAllByRead(traffic)
+    assertNothingRetried(cluster)
   }
 
   test("should serve the jobs of several threads at once") {

@@ -9,32 +9,26 @@ import org.apache.spark.SparkConf
 final class PushMergeSuite extends ScenarioSuite {
   /* Spark merges what arrives in time (SPARK-30602): a block that comes too late, or while the
    * service appends another one to the same file, is read from its own map output. */
-  test("should fetch merged chunks from the service by TCP") {
-    pushed(rejectsMerged = false) { (traffic, service) =>
-      assert(service.chunkBytesServed > 0)
-      assert(traffic.tcpBytes >= service.chunkBytesServed, traffic)
-      assert(traffic.rdmaBytes + traffic.tcpBytes === traffic.remoteBytesRead, traffic)
-    }
-  }
-
-  test("should read the original blocks by READ when merged blocks are not available") {
-    pushed(rejectsMerged = true) { (traffic, service) =>
-      assert(service.metaAsked > 0)
-      assert(service.chunksServed === 0)
-      assertAllByRead(traffic)
-      assert(traffic.counter("peers.quarantined") === 0, traffic)
-    }
-  }
-
-  private def pushed(rejectsMerged: Boolean)(check: (Traffic, ShuffleService) => Unit): Unit = {
-    val expected = VanillaAnswers.reduced
+  test("should read the original blocks by READ, and merged chunks from the service by TCP") {
     val conf = pushing(Clusters.soft())
-    Using.resource(ShuffleService.start(conf, rejectsMerged)) { service =>
+    Using.resource(ShuffleService.start(conf)) { service =>
       conf.set("spark.shuffle.service.port", service.port.toString)
       SparkCluster.runOnTwoHosts(conf, coresEach = 1, MergingClusterManager.PREFIX) { cluster =>
-        val (result, traffic) = cluster.trafficOf(Jobs.reduced(cluster.sc).collect().toSet)
-        assert(result === expected)
-        check(traffic, service)
+        val shuffled = Jobs.reduced(cluster.sc)
+        service.rejectMerged(true)
+        val (original, byRead) = cluster.trafficOf(shuffled.collect().toSet)
+        assert(original === Jobs.reducedAnswer)
+        assert(service.metaAsked > 0)
+        assert(service.chunksServed === 0)
+        assertAllByRead(byRead)
+        assert(byRead.counter("peers.quarantined") === 0, byRead)
+
+        service.rejectMerged(false)
+        val (merged, mixed) = cluster.trafficOf(shuffled.collect().toSet)
+        assert(merged === Jobs.reducedAnswer)
+        assert(service.chunkBytesServed > 0)
+        assert(mixed.tcpBytes >= service.chunkBytesServed, mixed)
+        assertSameAsSpark(mixed)
         assertNothingRetried(cluster)
       }
     }

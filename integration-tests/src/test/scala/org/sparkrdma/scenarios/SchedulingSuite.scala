@@ -4,27 +4,15 @@ package org.sparkrdma.scenarios
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 
-import org.apache.spark.BarrierTaskContext
 import org.apache.spark.SparkContext
 import org.apache.spark.TaskContext
 import org.apache.spark.TaskKilledException
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted
 
-/** Barrier stages and speculative tasks. */
+/** Speculative tasks. */
 final class SchedulingSuite extends ScenarioSuite {
   private val Pause = 1_000_000L
-
-  test("should return vanilla Spark's result in a barrier stage, by READ", Nightly) {
-    val expected =
-      VanillaAnswers.of("barrier-stage")(c => barrierStage(c.sc))
-    SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>
-      val (result, traffic) = cluster.trafficOf(barrierStage(cluster.sc))
-      assert(result === expected)
-      assertAllByRead(traffic)
-      assertNothingRetried(cluster)
-    }
-  }
 
   test(
     "should return the same result when a speculative copy of a reading task runs on another host"
@@ -36,30 +24,17 @@ final class SchedulingSuite extends ScenarioSuite {
       .set("spark.speculation.minTaskRuntime", "100ms")
       .set("spark.speculation.quantile", "0.5")
       .set("spark.speculation.multiplier", "1.1")
-    val expected = VanillaAnswers.reduced
     SparkCluster.runOnTwoHosts(conf, coresEach = 2) { cluster =>
       val copies = new Copies
       cluster.sc.addSparkListener(copies)
       val (result, traffic) = cluster.trafficOf(oneStuckReader(cluster.sc))
-      assert(result.toSet === expected)
+      assert(result.toSet === Jobs.reducedAnswer)
       assert(copies.count > 0)
       assert(traffic.rdmaBytes > 0, traffic)
       assert(traffic.fallbacks.isEmpty, traffic)
       assert(cluster.log.retriedStages === 0)
     }
   }
-
-  private def barrierStage(sc: SparkContext): Set[(Int, Long)] =
-    Jobs
-      .reduced(sc)
-      .barrier()
-      .mapPartitions { fetched =>
-        val records = fetched.toList
-        BarrierTaskContext.get().barrier()
-        records.iterator
-      }
-      .collect()
-      .toSet
 
   /** The first attempt of a partition reads one record and then waits until it is killed. */
   private def oneStuckReader(sc: SparkContext): Seq[(Int, Long)] = {

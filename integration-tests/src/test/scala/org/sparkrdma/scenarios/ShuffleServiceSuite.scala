@@ -16,19 +16,12 @@ import scala.util.Using
 import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkConf
 import org.apache.spark.rdd.RDD
-import org.scalatest.concurrent.Eventually
 import org.scalatest.exceptions.TestFailedException
-import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 import org.sparkrdma.scenarios.faults.FaultJob
 import org.sparkrdma.suites.ReadCounts
 
 /** Executors whose map outputs an external shuffle service serves as well. */
-final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
-
+final class ShuffleServiceSuite extends ScenarioSuite {
   private val Executors = 4
   private val Host = "127.0.0.1"
 
@@ -44,23 +37,25 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   private val ReasonsAfterDeath =
     Set("lost-peer", "connect-failed", "no-endpoint")
 
-  private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
+  private val expected = FaultJob.Usual.expected
 
+  // PluginSuite has the other manager every day.
   for (
-    manager <- Seq(
-      "org.sparkrdma.shuffle.RdmaShuffleManager",
-      "org.sparkrdma.scenarios.StubManager"
+    (manager, tags) <- Seq(
+      "org.sparkrdma.shuffle.RdmaShuffleManager" -> Nil,
+      "org.sparkrdma.scenarios.StubManager" -> Seq(Nightly)
     )
   ) {
     test(
-      s"should read blocks of a dead executor from a live one on its host or from the service, with $manager"
+      s"should read blocks of a dead executor from a live one on its host or from the service, with $manager",
+      tags: _*
     ) {
       val conf = Clusters
         .soft()
         .set("spark.shuffle.service.enabled", "true")
         .set("spark.shuffle.manager", manager)
         .set("spark.plugins", ReadCounts.WITH_CHECKS + ",org.sparkrdma.shuffle.RdmaPlugin")
-      Using.resource(ShuffleService.start(conf, false)) { service =>
+      Using.resource(ShuffleService.start(conf)) { service =>
         SparkCluster.run(conf.set("spark.shuffle.service.port", service.port.toString)) { cluster =>
           val reduced = Jobs.reduced(cluster.sc)
           val (first, byRead) = cluster.trafficOf(reduced.collect().toSet)
@@ -68,7 +63,9 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
           assert(service.bytesServed === 0)
           assert(service.directoriesAsked === 0, "no executor has ended")
 
-          replace(cluster, cluster.processes().head)
+          val before = cluster.processes()
+          cluster.kill(before.values.head)
+          awaitOtherExecutor(cluster, before.keySet)
           val (again, mixed) = cluster.trafficOf(reduced.collect().toSet)
           assert(again === first)
           assert(mixed.counter("ended.bytes.read") > 0, mixed)
@@ -92,7 +89,7 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       tags: _*
     ) {
       val job = FaultJob.Many
-      val right = total(FaultJob.vanillaAnswer(job))
+      val right = total(job.expected)
       onWorker(Clusters.soft()) { cluster =>
         val logged = Files.size(DebugLog.log)
         assert(total(answerAmidChanges(cluster, job, shuffles)) === right)
@@ -140,34 +137,8 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
     Await.result(answer, Duration(120, "s"))
   }
 
-  // Every day ServiceDirectoriesTest of the plug-in has a service that answers late.
-  test("should give the vanilla answer when the service names directories late or never", Nightly) {
-    allocated() { (cluster, service, shuffled) =>
-      service.nameDirectoriesAfter(10_000)
-      val (answer, seconds) = timed(FaultJob.answer(shuffled))
-      assert(answer === expected)
-      assert(service.directoriesAsked > 0)
-      assert(cluster.answering().counter("ended.bytes.read") === 0)
-      assert(service.bytesServed > 0)
-      assert(seconds < 60)
-      service.nameDirectoriesAfter(2)
-      eventually {
-        assert(FaultJob.answer(shuffled) === expected)
-        assert(cluster.answering().counter("ended.bytes.read") > 0)
-      }
-      assertNothingRetried(cluster)
-    }
-  }
-
-  test("should need the service once, and without it recompute as Spark does") {
-    allocated() { (cluster, service, shuffled) =>
-      assert(FaultJob.answer(shuffled) === expected)
-      service.close()
-      val before = cluster.answering().counter("ended.bytes.read")
-      assert(FaultJob.answer(shuffled) === expected)
-      assert(cluster.answering().counter("ended.bytes.read") > before)
-      assertNothingRetried(cluster)
-    }
+  // Every day a service lacks some files.
+  test("should recompute as Spark does when the service is gone before it was needed", Nightly) {
     allocated() { (cluster, service, shuffled) =>
       service.close()
       assert(FaultJob.answer(shuffled) === expected)
@@ -191,9 +162,9 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   }
 
   test(
-    "should give the vanilla answer when the stand-in, and then all of the host, is killed while it serves"
+    "should give the vanilla answer when the stand-in, then all of the host, is killed while it serves, and last without the service"
   ) {
-    allocated() { (cluster, _, shuffled) =>
+    allocated() { (cluster, service, shuffled) =>
       def live = cluster.sc.parallelize(0 until 20, 20).map(_ => ProcessHandle.current().pid())
       def answersWhileKilled(pids: Array[Long]): Unit = {
         val killers = pids.map(new ExecutorKiller(_, afterReducers = 2))
@@ -204,7 +175,17 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       }
       answersWhileKilled(Array(live.first()))
       answersWhileKilled(live.distinct().collect())
+      // Executors ask the service once.
+      eventually {
+        val before = cluster.answering()
+        assert(FaultJob.answer(shuffled) === expected)
+        assert(cluster.answering().since(before).tcpBytes === 0)
+      }
+      service.close()
+      val (before, retried) = (cluster.answering(), cluster.log.retriedStages)
       assert(FaultJob.answer(shuffled) === expected)
+      assert(cluster.answering().since(before).counter("ended.bytes.read") > 0)
+      assert(cluster.log.retriedStages === retried)
     }
   }
 
@@ -223,13 +204,12 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
       body: (SparkCluster, ShuffleService, RDD[(Int, Array[Byte])]) => Unit
   ): Unit = {
     var repeat = false
-    assert(expected.nonEmpty)
     val conf = allocating(Clusters.soft())
       .setMaster(s"local-cluster[$Executors,1,1024]")
       .set("spark.shuffle.io.retryWait", "1s")
       // Those that have ended are not replaced during a test.
       .set("spark.dynamicAllocation.schedulerBacklogTimeout", "10min")
-    Using.resource(ShuffleService.start(conf, false)) { service =>
+    Using.resource(ShuffleService.start(conf)) { service =>
       conf.set("spark.shuffle.service.port", service.port.toString)
       Using.resource(SparkCluster.start(conf, 1)) { cluster =>
         val begin = Files.createTempFile("maps", ".begin")
@@ -291,16 +271,6 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
         .filter(path => path.getFileName.toString.startsWith("shuffle_"))
         .filterNot(path => live.exists(directory => path.startsWith(directory)))
         .toSeq
-    }
-  }
-
-  private def replace(cluster: SparkCluster, executor: (String, Long)): Unit = {
-    val (executorId, pid) = executor
-    ProcessHandle.of(pid).ifPresent(process => process.destroyForcibly(): Unit)
-    eventually {
-      val now = SparkInternals.executorIds(cluster.sc).asScala
-      assert(now.size === 2)
-      assert(!now.contains(executorId))
     }
   }
 }

@@ -53,6 +53,10 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
   /** The executors' processes by executor id. */
   def processes(): Map[String, Long] = onEveryExecutor(() => ProcessHandle.current().pid())
 
+  /** Kills a process, as the kernel would. */
+  def kill(pid: Long): Unit =
+    ProcessHandle.of(pid).ifPresent(process => process.destroyForcibly(): Unit)
+
   /** The result of each executor; a barrier stage runs in all slots at once, so on all executors.
     */
   def onEveryExecutor[T](ask: () => T): Map[String, T] =
@@ -93,9 +97,9 @@ private[scenarios] object SparkCluster {
     new SparkCluster(SparkSession.builder().config(conf).getOrCreate(), cores)
   }
 
-  /** Same as `run`, without the plug-in and without executors: for answers alone. */
-  def runVanilla[T](body: SparkCluster => T): T =
-    Using.resource(create(Clusters.vanillaInThisProcess(Cores), Cores))(body)
+  /** An answer of Spark without the plug-in, and without executors. */
+  def vanilla[T](job: SparkSession => T): T =
+    Using.resource(create(Clusters.vanilla(Cores), Cores))(local => job(local.spark))
 
   /** Same as `run`, with executors on two addresses, which Spark takes for two hosts; on one host
     * Spark runs no speculative copy.

@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
+import java.net.http.HttpResponse
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
 import java.nio.file.Path
@@ -17,16 +18,10 @@ import scala.util.Using
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 
 /** The tab "RDMA shuffle" of applications with several executors, live. */
-final class TabSuite extends ScenarioSuite with Eventually {
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
-
+final class TabSuite extends ScenarioSuite {
+  private val OurWarning = """\S+ (\d+) WARN \S+ \[[^\]]*\] (.*RDMA.*)""".r
   private val Secret = "of-this-tab-7f3a"
   private val Sink = "spark.metrics.conf.driver.sink.prometheusServlet."
   private val CsvSink = "spark.metrics.conf.executor.sink.csv."
@@ -36,8 +31,12 @@ final class TabSuite extends ScenarioSuite with Eventually {
   private lazy val metrics = Files.createTempDirectory("executor-metrics")
   private lazy val logs = Files.createTempDirectory("event-logs")
 
-  test("should say why RDMA is not used") {
-    SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
+  test("should say why RDMA is not used, in the log and in the checks of executors, too") {
+    val conf = withUi(Clusters.fallback())
+      .set("spark.shuffle.rdma.doctor", "true")
+      .set("spark.example.password", "not-for-logs")
+    val length = Files.size(DebugLog.log)
+    SparkCluster.runOnTwoHosts(conf, coresEach = 1) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       val page = await(cluster)(page =>
@@ -54,7 +53,23 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(value(scraped, "blocks_without_rdma") > 0, scraped)
       assert(value(scraped, "blocks_fallback") === 0, scraped)
       assert(value(scraped, "bytes_fallback") === 0, scraped)
+      // One for each host.
+      eventually(assert(checksSince(length).size === 2))
     }
+    val checks = checksSince(length)
+    assert(checks.forall(_.contains(": RDMA is not used\n")), checks)
+    assert(checks.forall(_.contains("\n  problem  engine            ibverbs: ")), checks)
+    assert(checks.forall(_.contains(" To do: ")), checks)
+    assert(!checks.exists(_.contains("not-for-logs")), checks)
+    val warnings = DebugLog.linesSince(length).collect {
+      case OurWarning(pid, text) if !text.startsWith("Checks of executor ") => pid -> text
+    }
+    assert(warnings.size >= 2, "both executors warn")
+    assert(warnings.map(_._1).distinct.size === warnings.size, warnings)
+    assert(warnings.forall(_._2.contains("RDMA is not used")), warnings)
+    assert(warnings.forall(_._2.contains("ibverbs: ")), warnings)
+    // DiSNI is not configured.
+    assert(!warnings.exists(_._2.contains("disni")), warnings)
   }
 
   test("should show executors with their devices, bytes by READ and a lost executor") {
@@ -84,11 +99,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(row(busy, "1").contains("(soft)</td>"), busy)
       assert(">[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
-      ProcessHandle
-        .of(cluster.processes()(lost))
-        .ifPresent(process => {
-          process.destroyForcibly(): Unit
-        })
+      cluster.kill(cluster.processes()(lost))
       val after = await(cluster)(page => row(page, lost).contains("<td>lost: "))
       assert(bytesByRead(after) > 0, after)
       assert(!hasSecret(busy) && !hasSecret(after))
@@ -97,6 +108,16 @@ final class TabSuite extends ScenarioSuite with Eventually {
     assert(events.nonEmpty)
     assert(!events.exists(hasSecret))
   }
+
+  /** The checks of each executor in the driver's log, from their first line to the end of the
+    * indented ones.
+    */
+  private def checksSince(length: Long): Seq[String] =
+    DebugLog.linesSince(length).mkString("\n").split("Checks of executor ", -1).drop(1).toSeq.map {
+      checks =>
+        val lines = checks.linesIterator.toSeq
+        (lines.head +: lines.tail.takeWhile(_.startsWith("  "))).mkString("\n")
+    }
 
   private def withUi(conf: SparkConf): SparkConf = conf
     .set("spark.ui.enabled", "true")
@@ -141,7 +162,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   /** The text that Prometheus gets from the driver. */
   private def scrape(cluster: SparkCluster): String =
-    TabSuite.get(cluster.sc.uiWebUrl.get + "/metrics/prometheus/")
+    Http.get(cluster.sc.uiWebUrl.get + "/metrics/prometheus/").body
 
   private def value(scraped: String, name: String): Long =
     s"metrics_spark_driver_rdma_application_${name}_Value\\{[^}]*\\} (\\d+)".r
@@ -234,16 +255,16 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   /** Executors send their figures from time to time. */
   private def await(cluster: SparkCluster)(isReady: String => Boolean): String = eventually {
-    val page = TabSuite.get(cluster.sc.uiWebUrl.get + "/rdma-shuffle/")
+    val page = Http.get(cluster.sc.uiWebUrl.get + "/rdma-shuffle/").body
     assert(isReady(page), page)
     page
   }
 }
 
-private object TabSuite {
+private[scenarios] object Http {
   private val client =
     HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()
 
-  def get(url: String): String =
-    client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString()).body
+  def get(url: String): HttpResponse[String] =
+    client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString())
 }

@@ -4,17 +4,12 @@ package org.sparkrdma.scenarios
 import java.nio.file.Files
 import java.nio.file.Path
 
-import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 import org.sparkrdma.scenarios.faults.FaultJob
 
 /** Executors with different versions of the plug-in's jar, as during a rolling upgrade. */
-final class UpgradeSuite extends ScenarioSuite with Eventually {
+final class UpgradeSuite extends ScenarioSuite {
   private val Host = "127.0.0.1"
   private val Cores = 2
   private val BoundSeconds = 30
@@ -22,11 +17,7 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
   /** An executor runs in WORKER/APPLICATION/EXECUTOR, so this is a jar of its Worker. */
   private val JarOfWorker = "../../plugin.jar"
 
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
-
   test("should use TCP between two versions of the protocol, and READ after the upgrade") {
-    val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
     val newer = NewerJar.make()
     val upgraded = Files.createTempDirectory("upgraded")
     val older = Files.createTempDirectory("older")
@@ -41,7 +32,7 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
       Using.resource(SparkCluster.start(conf.clone().setMaster(master), Cores)) { cluster =>
         // Each has asked itself, which is one connection with two ends.
         eventually(assert(cluster.traffic().counter("connections.closed") === 4))
-        val mixed = run(cluster, expected)
+        val mixed = run(cluster)
         assert(mixed.fallbacks.keySet === Set("incompatible"), mixed)
         assert(mixed.counter("rdma.blocks.read") === 0, mixed)
         assert(mixed.counter("connections.established") === 0, mixed)
@@ -49,13 +40,9 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
 
         Files.copy(newer, older.resolve("plugin.jar"))
         val before = cluster.processes()
-        val pid = before.values.find(folderOfWorker(_) == older.toRealPath()).get
-        ProcessHandle.of(pid).get.destroyForcibly(): Unit
-        eventually {
-          val now = SparkInternals.executorIds(cluster.sc).asScala.toSet
-          assert(now.size === 2 && now != before.keySet)
-        }
-        val after = run(cluster, expected)
+        cluster.kill(before.values.find(folderOfWorker(_) == older.toRealPath()).get)
+        awaitOtherExecutor(cluster, before.keySet)
+        val after = run(cluster)
         assert(after.fallbacks.isEmpty, after)
         assert(after.counter("rdma.blocks.read") > 0, after)
         assert(after.counter("tcp.blocks.read") === 0, after)
@@ -67,9 +54,9 @@ final class UpgradeSuite extends ScenarioSuite with Eventually {
   private def folderOfWorker(pid: Long): Path =
     Path.of(s"/proc/$pid/cwd").toRealPath().getParent.getParent
 
-  private def run(cluster: SparkCluster, expected: Seq[(Int, Long)]): Traffic = {
+  private def run(cluster: SparkCluster): Traffic = {
     val ((answer, seconds), traffic) = cluster.trafficOf(timed(FaultJob.Usual.run(cluster.sc)))
-    assert(answer === expected)
+    assert(answer === FaultJob.Usual.expected)
     assertSameAsSpark(traffic)
     assert(seconds < BoundSeconds)
     traffic

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * a peer, must be released when that task has ended. {@link #RULES} has the owner of each kind of
  * {@code LeakRecord}; a kind without a rule counts as a task's, so that a new one is not forgotten.
  *
- * <p>Not found: copies of blocks on the heap; and windows of removed shuffles, which LifetimeSuite
+ * <p>Not found: copies of blocks on the heap; and windows of removed shuffles, which ServingSuite
  * checks.
  */
 public final class HeldResources {

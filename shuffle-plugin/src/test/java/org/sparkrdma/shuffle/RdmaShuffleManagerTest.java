@@ -171,9 +171,11 @@ class RdmaShuffleManagerTest {
   @Test
   void shouldRefuseABadSettingOnTheDriver() {
     SparkConf bad = conf().set("spark.shuffle.rdma.pinned.max", "17x");
+    bad.set("spark.shuffle.rdma.pined.max", "1g");
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x");
+        .hasMessageContaining("key=spark.shuffle.rdma.pinned.max value=17x")
+        .hasMessageContaining("unknown setting: key=spark.shuffle.rdma.pined.max");
   }
 
   @Test

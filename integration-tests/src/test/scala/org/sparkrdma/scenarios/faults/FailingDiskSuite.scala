@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
+import java.nio.file.Files
+import java.nio.file.Path
+
+import org.apache.spark.SparkConf
+import org.sparkrdma.scenarios.CSource
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
@@ -17,7 +22,7 @@ final class FailingDiskSuite extends ScenarioSuite {
   /** Reasons of other blocks on a connection that ends by a READ's error. */
   private val AfterReadError = Set("quarantined", "lost-peer")
 
-  private lazy val expected = FaultJob.vanillaAnswer(Job)
+  private val expected = Job.expected
 
   test("should recompute map outputs that cannot be copied any more") {
     run(
@@ -56,9 +61,7 @@ final class FailingDiskSuite extends ScenarioSuite {
       pieces: String,
       optional: Set[String] = Set.empty
   )(prepare: OneWayShuffle => Unit): Unit = {
-    requireCompiler()
-    // First, because it starts its own cluster and only one can run.
-    val wanted = expected
+    if (!FailingDisk.hasCompiler) cancel("failing disk: install gcc libc6-dev")
     val disk = FailingDisk.make()
     val conf = Clusters
       .soft(coresEach = 2)
@@ -77,7 +80,7 @@ final class FailingDiskSuite extends ScenarioSuite {
       disk.fail()
       val (answer, seconds) = timed(shuffle.read())
       val traffic = cluster.traffic().since(before)
-      assert(answer === wanted)
+      assert(answer === expected)
       assert(seconds < BoundSeconds)
       assert(disk.hits > 0)
       assert(traffic.fallbacks.keySet.contains(reason), traffic)
@@ -91,13 +94,46 @@ final class FailingDiskSuite extends ScenarioSuite {
 
       val hits = disk.hits
       val (again, after) = cluster.trafficOf(shuffle.read())
-      assert(again === wanted)
+      assert(again === expected)
       assertAllByRead(after)
       assert(after.counter("rdma.blocks.read") === shuffle.blocks)
       assert(disk.hits === hits)
     }
   }
+}
 
-  private def requireCompiler(): Unit =
-    if (!FailingDisk.hasCompiler) cancel("failing disk: install gcc libc6-dev")
+/** A library that makes reads of map outputs fail in executors (`failing_disk.c`). Confined to the
+  * test's thread.
+  */
+private[faults] final class FailingDisk private (library: Path, begin: Path) {
+
+  /** Loads the library into the executors. */
+  def loadInto(conf: SparkConf): SparkConf =
+    conf
+      .set("spark.executorEnv.LD_PRELOAD", library.toString)
+      .set("spark.executorEnv.FAILING_DISK", begin.toString)
+
+  /** Makes each map output that exists now unreadable. */
+  def fail(): Unit = {
+    Files.createFile(begin): Unit
+  }
+
+  /** Number of calls that failed. */
+  def hits: Int = {
+    val counted = begin.resolveSibling(s"${begin.getFileName}.hits")
+    if (Files.exists(counted)) Files.size(counted).toInt else 0
+  }
+}
+
+private[faults] object FailingDisk {
+  def hasCompiler: Boolean =
+    Files.exists(Path.of("/usr/include/stdio.h")) &&
+      sys.env("PATH").split(":").exists(folder => Files.isExecutable(Path.of(folder, "cc")))
+
+  /** Compiles the library. */
+  def make(): FailingDisk = {
+    val folder = Files.createTempDirectory("failing-disk")
+    val library = CSource.compile("failing_disk", folder, "-shared", "-fPIC")
+    new FailingDisk(library, folder.resolve("begin"))
+  }
 }

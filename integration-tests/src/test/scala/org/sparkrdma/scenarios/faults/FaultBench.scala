@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
+import java.io.FileOutputStream
 import java.nio.file.Files
+import java.util.jar.JarEntry
+import java.util.jar.JarOutputStream
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkEnv
 import org.sparkrdma.scenarios.Clusters
-import org.sparkrdma.scenarios.EngineJar
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
-import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.engine.FaultyProvider
+import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.plan.Report
+import org.sparkrdma.verbs.spi.VerbsProvider
 
-/** A cluster whose executors have an engine with faults. Used by the test's thread.
-  *
-  * @param serve
-  *   see `FaultPoint.serve`
-  */
-private[faults] final class FaultBench(val serve: String) extends AutoCloseable {
-  val cluster: SparkCluster =
-    SparkCluster.start(FaultBench.conf().set("spark.shuffle.rdma.serve", serve))
+/** A cluster whose executors have an engine with faults. Used by the test's thread. */
+private[faults] final class FaultBench(val cluster: SparkCluster) {
 
   def counters(): Map[String, Map[String, Long]] =
     cluster
@@ -70,15 +68,24 @@ private[faults] final class FaultBench(val serve: String) extends AutoCloseable 
     s"executor_${SparkEnv.get.blockManager.blockManagerId.host}_$executor"
 
   def executorIds(): Set[String] = SparkInternals.executorIds(cluster.sc).asScala.toSet
-
-  override def close(): Unit = cluster.close()
 }
 
 private[faults] object FaultBench {
 
-  /** Short time-outs, so that tests stay short. */
-  def conf(): SparkConf = {
-    val plain = EngineJar.addTo(Clusters.fallback(coresEach = 2), classOf[FaultyProvider])
+  /** Short time-outs, so that tests stay short.
+    *
+    * @param serve
+    *   see `FaultPoint.serve`
+    */
+  def conf(serve: String = "auto"): SparkConf = {
+    val plain = Clusters
+      .fallback(coresEach = 2)
+      .set("spark.shuffle.rdma.serve", serve)
+      // Behind Spark's class path: with a jar before it executors could not use the archive of classes.
+      .set(
+        "spark.executorEnv.SPARK_DIST_CLASSPATH",
+        sys.env("SPARK_DIST_CLASSPATH") + ":" + engineJar
+      )
     val settings = Map(
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
@@ -90,5 +97,15 @@ private[faults] object FaultBench {
       .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }
       .set("spark.reducer.maxSizeInFlight", "200k")
       .set("spark.shuffle.io.retryWait", "1s")
+  }
+
+  /** A jar with only the service file that names the engine. */
+  private lazy val engineJar: String = {
+    val jar = Files.createTempFile("engine", ".jar")
+    Using.resource(new JarOutputStream(new FileOutputStream(jar.toFile))) { out =>
+      out.putNextEntry(new JarEntry(s"META-INF/services/${classOf[VerbsProvider].getName}"))
+      out.write(classOf[FaultyProvider].getName.getBytes("UTF-8"))
+    }
+    jar.toString
   }
 }

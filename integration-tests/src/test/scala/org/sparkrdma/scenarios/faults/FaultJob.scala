@@ -8,7 +8,6 @@ import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
 import org.sparkrdma.scenarios.PlacedShuffle
-import org.sparkrdma.scenarios.VanillaAnswers
 
 /** A shuffle of noise; each bit affects the answer. */
 private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
@@ -31,6 +30,12 @@ private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: 
     }
   }
 
+  /** The answer, computed without Spark. */
+  def expected: Seq[(Int, Long)] = {
+    val records = (0 until maps).flatMap(recordsOf).groupMap(_._1)(_._2)
+    (0 until reducers).map(reducer => FaultJob.summed(records(reducer).iterator.map(reducer -> _)))
+  }
+
   /** The records that a map task writes. */
   def recordsOf(map: Int): Iterator[(Int, Array[Byte])] =
     for (reducer <- Iterator.range(0, reducers); number <- Iterator.range(0, records))
@@ -45,10 +50,6 @@ private[scenarios] object FaultJob {
 
   /** More blocks, for faults that take longer than a moment. */
   val Many: FaultJob = FaultJob(maps = 24, reducers = 48, records = 20)
-
-  /** The answer of Spark without the plug-in. */
-  def vanillaAnswer(job: FaultJob): Seq[(Int, Long)] =
-    VanillaAnswers.of(s"faults-${job.productIterator.mkString("-")}")(c => job.run(c.sc))
 
   /** Returns for each partition the number of records and the sum of their hashes. */
   def answer(shuffled: RDD[(Int, Array[Byte])]): Seq[(Int, Long)] =

@@ -44,7 +44,6 @@ private[faults] final case class FaultPoint(
     mayAlso: Set[String] = Set.empty,
     leastSeconds: Double = 0,
     boundSeconds: Int = FaultPoint.LeastBoundSeconds,
-    job: FaultJob = FaultJob.Usual,
     killsTasks: Boolean = false,
     onOneExecutor: Boolean = false,
     readsOnOneExecutor: Boolean = false,

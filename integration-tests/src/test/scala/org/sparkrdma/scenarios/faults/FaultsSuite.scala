@@ -8,11 +8,6 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.SparkEnv
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.concurrent.Eventually
-import org.scalatest.time.Millis
-import org.scalatest.time.Seconds
-import org.scalatest.time.Span
 import org.sparkrdma.scenarios.Nightly
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
@@ -23,30 +18,20 @@ import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.plan.Step
 
 /** Each fault fires with blocks in flight; the answer is vanilla Spark's, within the bound. */
-final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
-  override implicit val patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(60, Seconds), interval = Span(100, Millis))
-
+final class FaultsSuite extends ScenarioSuite {
   private val MuteDirectoryBound = 60
 
-  private lazy val expected: Map[FaultJob, Seq[(Int, Long)]] =
-    Seq(FaultJob.Usual).map(job => job -> FaultJob.vanillaAnswer(job)).toMap
+  private val expected = FaultJob.Usual.expected
   private var bench: Option[FaultBench] = None
 
-  override def afterAll(): Unit = {
-    bench.foreach(_.close())
-    super.afterAll()
-  }
-
   test("should give the vanilla answer when the driver's directory does not answer") {
-    assert(expected.size === 1)
     SparkCluster.run(FaultBench.conf()) { cluster =>
       val mute = MuteDirectory.replace(SparkEnv.get)
       val ((answer, seconds), traffic) = cluster.trafficOf {
         val answer = FaultJob.Usual.run(cluster.sc)
         answer -> (System.currentTimeMillis - mute.firstMs) / 1000.0
       }
-      assert(answer === expected(FaultJob.Usual))
+      assert(answer === expected)
       assertNothingRetried(cluster)
       assertSameAsSpark(traffic)
       assert(traffic.fallbacks.keySet === Set("no-endpoint"))
@@ -56,35 +41,36 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     }
   }
 
+  FaultPoints.usual.foreach(testFault)
+
   test("should end the executor and give the vanilla answer when its agent has no heap left") {
-    val wanted = expected(FaultJob.Usual)
-    SparkCluster.run(FaultBench.conf()) { cluster =>
-      val ends = new ConcurrentLinkedQueue[String]
-      cluster.sc.addSparkListener(new SparkListener {
-        override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
-          ends.add(event.reason): Unit
-      })
-      val first = cluster.processes().keys.min
-      val rules = Seq(FaultPoint.rule(Step.READ, Act.EXHAUST_HEAP, chance = 1, maxFires = 1))
-      cluster.onEveryExecutor { () =>
-        if (SparkEnv.get.executorId == first) Faults.here().arm(rules.asJava)
-      }: Unit
-      assert(FaultJob.Usual.run(cluster.sc) === wanted)
-      // Spark's own handler has ended it: SparkExitCode.OOM.
-      eventually(assert(ends.asScala.exists(_.contains("52")), ends))
-    }
+    val on = openBench("auto")
+    val ends = new ConcurrentLinkedQueue[String]
+    on.cluster.sc.addSparkListener(new SparkListener {
+      override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
+        ends.add(event.reason): Unit
+    })
+    val executors = on.executorIds()
+    val first = on.firstProcess()._1
+    val rules = Seq(FaultPoint.rule(Step.READ, Act.EXHAUST_HEAP, chance = 1, maxFires = 1))
+    on.cluster.onEveryExecutor { () =>
+      if (SparkEnv.get.executorId == first) Faults.here().arm(rules.asJava)
+    }: Unit
+    assert(FaultJob.Usual.run(on.cluster.sc) === expected)
+    // Spark's own handler has ended it: SparkExitCode.OOM.
+    eventually(assert(ends.asScala.exists(_.contains("52")), ends))
+    awaitOtherExecutor(on.cluster, executors)
+    awaitAllByRead(on)
   }
 
-  for (point <- FaultPoints.all) {
+  (LastFaults.all ++ FaultPoints.others).foreach(testFault)
+
+  private def testFault(point: FaultPoint): Unit = {
     val tags = if (point.nightly) Seq(Nightly) else Nil
-    test(s"should give the vanilla answer when ${point.name}", tags: _*) {
-      runFault(point)
-    }
+    test(s"should give the vanilla answer when ${point.name}", tags: _*)(runFault(point))
   }
 
   private def runFault(point: FaultPoint): Unit = {
-    // First, because it starts its own cluster and only one can run.
-    val wanted = expected(point.job)
     val on = openBench(point.serve)
     val cluster = on.cluster
     val executors = on.executorIds()
@@ -94,13 +80,13 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     on.arm(point)
     val place = if (point.readsOnOneExecutor) Some(on.locationOf(first._1)) else None
     if (point.runsTwice) {
-      assert(point.job.run(cluster.sc, place) === wanted)
+      assert(FaultJob.Usual.run(cluster.sc, place) === expected)
     }
-    val answer = if (point.killsTasks) killing(on, point) else point.job.run(cluster.sc, place)
+    val answer = if (point.killsTasks) killing(on, point) else FaultJob.Usual.run(cluster.sc, place)
     val endMs = System.currentTimeMillis
-    assert(answer === wanted)
+    assert(answer === expected)
     if (point.after == FaultPoint.OtherExecutor) {
-      awaitOther(on, executors)
+      awaitOtherExecutor(on.cluster, executors)
     }
     val reports = on.disarm()
     val hits = reports.map(_.hits).filter(_.size == point.rules.size)
@@ -165,7 +151,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   private def killing(on: FaultBench, point: FaultPoint): Seq[(Int, Long)] = {
     val killer = new TaskKiller(on.cluster.sc)
     on.cluster.sc.addSparkListener(killer)
-    val answer = point.job.run(on.cluster.sc)
+    val answer = FaultJob.Usual.run(on.cluster.sc)
     on.cluster.sc.removeSparkListener(killer)
     assert(killer.killed > 0, "no task was killed")
     answer
@@ -178,28 +164,27 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       first: (String, Long)
   ): Unit = {
     if (point.after == FaultPoint.Replace) {
-      ProcessHandle.of(first._2).ifPresent(process => process.destroyForcibly(): Unit)
-      awaitOther(on, executors)
+      on.cluster.kill(first._2)
+      awaitOtherExecutor(on.cluster, executors)
     }
     if (point.after != FaultPoint.Nothing) {
-      eventually {
-        val (answer, traffic) = on.cluster.trafficOf(FaultJob.Usual.run(on.cluster.sc))
-        assert(answer === expected(FaultJob.Usual))
-        assertAllByRead(traffic)
-      }
-      eventually {
-        on.openWork().foreach { case (inFlight, queuePairs) =>
-          assert(inFlight === 0, "blocks or requests are left")
-          // One for each direction.
-          assert(queuePairs <= 2, "queue pairs are left")
-        }
-      }
+      awaitAllByRead(on)
     }
   }
 
-  private def awaitOther(on: FaultBench, before: Set[String]): Unit = eventually {
-    val now = on.executorIds()
-    assert(now.size === before.size && now != before)
+  private def awaitAllByRead(on: FaultBench): Unit = {
+    eventually {
+      val (answer, traffic) = on.cluster.trafficOf(FaultJob.Usual.run(on.cluster.sc))
+      assert(answer === expected)
+      assertAllByRead(traffic)
+    }
+    eventually {
+      on.openWork().foreach { case (inFlight, queuePairs) =>
+        assert(inFlight === 0, "blocks or requests are left")
+        // One for each direction.
+        assert(queuePairs <= 2, "queue pairs are left")
+      }
+    }
   }
 
   private def difference(
@@ -214,11 +199,13 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       .groupMapReduce(_._1)(_._2)(_ + _)
 
   private def openBench(serve: String): FaultBench = {
-    if (!bench.exists(_.serve == serve)) {
-      bench.foreach(_.close())
-      bench = Some(new FaultBench(serve))
-      // The first faults need executors that have returned the memory of their first fetch.
-      eventually(assert(bench.get.endsAndBytes().forall(_ == ((2L, 0L)))))
+    val cluster = shared(FaultBench.conf(serve))
+    if (!bench.exists(_.cluster eq cluster)) {
+      bench = Some(new FaultBench(cluster))
+      if (serve == "auto") {
+        // The first faults need executors that have returned the memory of their first fetch.
+        eventually(assert(bench.get.endsAndBytes().forall(_ == ((2L, 0L)))))
+      }
     }
     bench.get
   }

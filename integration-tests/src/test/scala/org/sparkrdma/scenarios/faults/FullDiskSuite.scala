@@ -5,6 +5,7 @@ import java.io.FileOutputStream
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.Arrays
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.util.Using
@@ -21,7 +22,6 @@ import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
 import org.sparkrdma.scenarios.Traffic
-import org.sparkrdma.scenarios.VanillaAnswers
 
 /** Executors whose local directories are on a file system without free space (ENOSPC). It gets free
   * space again when the first task has failed.
@@ -32,54 +32,39 @@ final class FullDiskSuite extends ScenarioSuite {
   private val BoundSeconds = 30
 
   private lazy val disk = Path.of(sys.props("it.small.disk"))
-  private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
+  private val expected = FaultJob.Usual.expected
 
-  test("should give the vanilla answer when the disk is full while map outputs are written") {
+  test("should give the right answer when the disk is full under writers and spilling reducers") {
     withExecutors(conf()) { cluster =>
-      val (full, traffic) = underFullDisk(cluster)(FaultJob.Usual.run(cluster.sc))
-      assertAllByRead(traffic)
-      assert(cluster.log.retriedStages === 0)
-      assertRight(full, full.answer == expected)
-    }
-  }
-
-  test("should read by READ from leased files on a full disk while reducers cannot spill") {
-    requireDisk()
-    val sorted = VanillaAnswers.of("full-disk-sorted")(c => hashes(sortedNoise(c.sc)))
-    withExecutors(conf()) { cluster =>
-      val shuffled = sortedNoise(cluster.sc)
-      assert(hashes(shuffled) === sorted)
-      val (full, traffic) = underFullDisk(cluster)(hashes(shuffled))
+      val (answer, writing) = underFullDisk(cluster)(FaultJob.Usual.run(cluster.sc))
+      assertAllByRead(writing)
+      assert(answer === expected)
+      val sorted = sortedNoise(cluster.sc)
+      assert(hashes(sorted) === SortedHashes)
+      val (again, reading) = underFullDisk(cluster)(hashes(sorted))
       // Spark's task metrics lack what failed tasks read.
-      assertNothingByTcp(traffic)
+      assertNothingByTcp(reading)
+      assert(again === SortedHashes)
       assert(cluster.log.retriedStages === 0)
-      assertRight(full, full.answer == sorted)
     }
   }
 
-  test("should give the vanilla answer when the disk is full while blocks are read to disk") {
+  test("should give the right answer when the disk is full while blocks are read to disk") {
     withExecutors(conf().set("spark.network.maxRemoteBlockSizeFetchToMem", "8k")) { cluster =>
       val shuffled = FaultJob.Usual.shuffled(cluster.sc)
-      val first = FaultJob.answer(shuffled)
-      val (full, traffic) = underFullDisk(cluster)(FaultJob.answer(shuffled))
+      assert(FaultJob.answer(shuffled) === expected)
+      val (answer, traffic) = underFullDisk(cluster)(FaultJob.answer(shuffled))
+      assert(answer === expected)
       assert(traffic.counter("fallback.disk") > 0, traffic)
       assert(cluster.log.retriedStages > 0)
       val (again, after) = cluster.trafficOf(FaultJob.answer(shuffled))
       assert(after.counter("fallback.disk") > 0, after)
-      assertRight(full, first == expected && full.answer == expected && again == expected)
+      assert(again === expected)
     }
   }
 
-  private def assertRight(full: FullDisk[_], right: Boolean): Unit = {
-    assert(right)
-    assert(full.seconds < BoundSeconds)
-  }
-
-  /** An answer that was computed on a full disk. */
-  private case class FullDisk[T](answer: T, seconds: Double)
-
   /** Fills the disk, runs work, and frees the disk when a task has failed. */
-  private def underFullDisk[T](cluster: SparkCluster)(work: => T): (FullDisk[T], Traffic) = {
+  private def underFullDisk[T](cluster: SparkCluster)(work: => T): (T, Traffic) = {
     val filler = new Filler
     val failures = new NoSpace(filler)
     cluster.sc.addSparkListener(failures)
@@ -88,9 +73,10 @@ final class FullDiskSuite extends ScenarioSuite {
         filler.fill()
         work
       })
+      assert(seconds < BoundSeconds)
       SparkInternals.drainListeners(cluster.sc)
       assert(failures.count > 0, "no task found the disk full")
-      (FullDisk(answer, seconds), traffic)
+      (answer, traffic)
     } finally {
       cluster.sc.removeSparkListener(failures)
       filler.free()
@@ -99,8 +85,7 @@ final class FullDiskSuite extends ScenarioSuite {
 
   private def withExecutors(conf: => SparkConf)(body: SparkCluster => Unit): Unit = {
     requireDisk()
-    assert(expected.nonEmpty)
-    // The vanilla answer may just have come from a cluster with other directories.
+    // The cluster before it may have had other directories.
     SparkInternals.forgetLocalDirectories()
     SparkCluster.run(conf)(body)
   }
@@ -169,20 +154,18 @@ private object FullDiskSuite {
   private val Records = 400
   private val Reducers = 6
 
+  /** The keys of all records in their order, and hashes of their values. */
+  val SortedHashes: Seq[(Int, Int)] =
+    (0 until Maps * Records).map(i => hash(FaultJob.record(i))).sortBy(_._1)
+
   /** Sorted partitions, which reducers spill. */
   def sortedNoise(sc: SparkContext): RDD[(Int, Array[Byte])] =
     sc.parallelize(0 until Maps, Maps)
       .flatMap(map => Iterator.tabulate(Records)(i => FaultJob.record(map * Records + i)))
       .sortByKey(numPartitions = Reducers)
 
-  /** A hash of each partition in its order. */
-  def hashes(shuffled: RDD[(Int, Array[Byte])]): Seq[Long] =
-    shuffled
-      .mapPartitions { records =>
-        Iterator(records.foldLeft(1L) { case (hash, (key, bytes)) =>
-          (hash * 31 + key) * 31 + java.util.Arrays.hashCode(bytes)
-        })
-      }
-      .collect()
-      .toSeq
+  def hashes(sorted: RDD[(Int, Array[Byte])]): Seq[(Int, Int)] = sorted.map(hash).collect().toSeq
+
+  private def hash(record: (Int, Array[Byte])): (Int, Int) =
+    record._1 -> Arrays.hashCode(record._2)
 }

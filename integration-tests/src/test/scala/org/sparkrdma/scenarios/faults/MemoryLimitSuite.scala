@@ -28,8 +28,6 @@ final class MemoryLimitSuite extends ScenarioSuite {
       .create(LimitBytes)
       .getOrElse(cancel("no memory control group can be created here"))
     Using.resource(groups) { groups =>
-      // First, because it starts its own cluster and only one can run.
-      val expected = FaultJob.vanillaAnswer(Job)
       val conf = Clusters
         .soft(coresEach = 2)
         .set("spark.executor.memory", "512m")
@@ -51,7 +49,7 @@ final class MemoryLimitSuite extends ScenarioSuite {
           val ((answer, seconds), traffic) = cluster.trafficOf(timed(shuffle.read()))
           val atLimit = pids.map(groups.timesAtLimit).lazyZip(before).map(_ - _)
 
-          assert(answer === expected)
+          assert(answer === Job.expected)
           assert(seconds < BoundSeconds)
           assert(atLimit.forall(_ > 0), s"the limit was not reached: $atLimit")
           assertAllByRead(traffic)

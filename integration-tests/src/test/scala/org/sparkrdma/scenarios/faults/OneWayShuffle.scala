@@ -13,20 +13,24 @@ import org.sparkrdma.scenarios.SparkCluster
   */
 private[scenarios] final class OneWayShuffle(cluster: SparkCluster, job: FaultJob) {
 
-  /** Ids of the executors. */
-  val (writer, reader) = {
-    val ids = cluster.processes().keys.toSeq.sorted
-    (ids.head, ids.last)
+  private val hosts =
+    cluster.onEveryExecutor(() => SparkEnv.get.blockManager.blockManagerId.host)
+
+  /** Id of the executor that reads. */
+  val reader: String = hosts.keys.max
+
+  /** The preferred location of reducers. */
+  val readerLocation: String = location(reader)
+
+  /** All partitions, and one without records. */
+  val shuffled: RDD[(Int, Array[Byte])] = {
+    val mapped = cluster.sc
+      .makeRDD(Seq.tabulate(job.maps)(map => map -> Seq(location(hosts.keys.min))))
+      .flatMap(OneWayShuffle.recordsOf(job))
+    new PlacedShuffle(mapped, new HashPartitioner(job.reducers + 1), readerLocation)
   }
 
-  private val shuffled: RDD[(Int, Array[Byte])] = {
-    val hosts = cluster.onEveryExecutor(() => SparkEnv.get.blockManager.blockManagerId.host)
-    def location(id: String): String = s"executor_${hosts(id)}_$id"
-    val mapped = cluster.sc
-      .makeRDD(Seq.tabulate(job.maps)(map => map -> Seq(location(writer))))
-      .flatMap(OneWayShuffle.recordsOf(job))
-    new PlacedShuffle(mapped, new HashPartitioner(job.reducers + 1), location(reader))
-  }
+  private def location(id: String): String = s"executor_${hosts(id)}_$id"
 
   /** Number of blocks of a complete read. */
   def blocks: Int = job.maps * job.reducers

@@ -37,6 +37,31 @@ class ExecutorDoctorTest {
     }
   }
 
+  /** They ignore the interrupt. */
+  @Test
+  void shouldReportChecksThatHang() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    Callable<List<String>> hanging =
+        () -> {
+          boolean interrupted = true;
+          while (interrupted) {
+            try {
+              over.await();
+              interrupted = false;
+            } catch (InterruptedException e) {
+              // As a call of the system that does not return.
+            }
+          }
+          return FOUND;
+        };
+    try (ExecutorDoctor doctor = doctor(hanging, Duration.ofSeconds(1))) {
+      doctor.start();
+      assertThat(received.poll(20, TimeUnit.SECONDS))
+          .containsExactly(NO_RESULT + "they did not end within 1 s." + TO_DO);
+      over.countDown();
+    }
+  }
+
   @Test
   void shouldEndChecksAtTheCloseAndSendNothing() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
