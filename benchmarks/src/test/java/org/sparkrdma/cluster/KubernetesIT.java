@@ -139,6 +139,8 @@ class KubernetesIT {
             "spark.scheduler.minRegisteredResourcesRatio=1",
             "spark.scheduler.maxRegisteredResourcesWaitingTime=100s",
             "spark.shuffle.readHostLocalDisk=false",
+            // On a busy machine blocks would come by TCP, too.
+            "spark.shuffle.rdma.waits.factor=100",
             "spark.ui.enabled=false"));
     arguments.addAll(SparkSubmit.conf(settings));
     arguments.addAll(List.of("--class", ClusterJob.class.getName()));
