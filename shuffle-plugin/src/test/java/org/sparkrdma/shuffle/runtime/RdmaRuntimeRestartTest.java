@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.faults.RefusingThreads;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.runtime.RuntimeStatus.State;
