@@ -112,8 +112,6 @@ class ArchitectureTest {
             "Agent.DESCHEDULED_NS",
             "Agent.NO_SPIN_NS",
             "TransportWatchdog.CHECK_INTERVAL",
-            // Of READs that trickle.
-            "ReadRate.PART_NS",
             // Of the next attempt to connect, whose waits have a budget.
             "Peer.FIRST_RETRY_NS",
             "Peer.MAX_RETRY_NS",

@@ -273,9 +273,7 @@ public final class FetchRequest {
    * @param fallback whether reader and peer use RDMA
    */
   void fetchFailedByTcp(boolean fallback) {
-    TcpTime to = probed;
-    BlockFetchingListener measured = to == null ? listener : to.measuring(listener);
-    TcpFetch.fetch(context, peer, stage(), takeFailed(), measured, null, fallback);
+    TcpFetch.fetch(context, peer, stage(), takeFailed(), listener, null, fallback, probed);
   }
 
   // Verification.

@@ -23,6 +23,11 @@ public final class TcpFetch implements BlockFetchingListener {
   private final DownloadFileManager files;
   private final boolean fallback;
 
+  /** Is given the time of the first block; null without, and from then on. */
+  private TcpTime probed;
+
+  private final long beganNs = System.nanoTime();
+
   /** Blocks without an answer. */
   private final Set<String> open;
 
@@ -35,7 +40,9 @@ public final class TcpFetch implements BlockFetchingListener {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files,
-      boolean fallback) {
+      boolean fallback,
+      TcpTime probed) {
+    this.probed = probed;
     this.context = context;
     this.peer = peer;
     this.stage = stage;
@@ -43,6 +50,18 @@ public final class TcpFetch implements BlockFetchingListener {
     this.files = files;
     this.fallback = fallback;
     this.open = new LinkedHashSet<>(Arrays.asList(blockIds));
+  }
+
+  /** The same without a time that is asked for. */
+  public static void fetch(
+      FetchContext context,
+      BlockManagerAddress peer,
+      int stage,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files,
+      boolean fallback) {
+    fetch(context, peer, stage, blockIds, listener, files, fallback, null);
   }
 
   /**
@@ -54,19 +73,22 @@ public final class TcpFetch implements BlockFetchingListener {
    *     org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads}
    * @param files for blocks that Spark wants on disk; null for memory
    * @param fallback whether reader and peer use RDMA
+   * @param probed is given the time until the first block; null without
    */
-  public static void fetch(
+  static void fetch(
       FetchContext context,
       BlockManagerAddress peer,
       int stage,
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files,
-      boolean fallback) {
+      boolean fallback,
+      TcpTime probed) {
     if (blockIds.length == 0) {
       return;
     }
-    TcpFetch answers = new TcpFetch(context, peer, stage, blockIds, listener, files, fallback);
+    TcpFetch answers =
+        new TcpFetch(context, peer, stage, blockIds, listener, files, fallback, probed);
     try {
       answers.ask(blockIds, context.missing().any() ? listener : answers);
     } catch (Exception | LinkageError e) {
@@ -101,6 +123,10 @@ public final class TcpFetch implements BlockFetchingListener {
   /** The last answer adds the bytes of all to the stage, before Spark can end the task. */
   private synchronized boolean close(String blockId, long blockBytes) {
     boolean first = open.remove(blockId);
+    if (probed != null && first && blockBytes > 0) {
+      probed.add(System.nanoTime() - beganNs);
+      probed = null;
+    }
     bytes += first ? blockBytes : 0;
     if (first && open.isEmpty()) {
       context.counters().stages().add(stage, 0, 0, bytes);

@@ -45,7 +45,7 @@ public enum FallbackReason {
   CONNECT_FAILED("connect-failed"),
 
   /**
-   * The peer makes little or no progress.
+   * The peer makes no progress.
    *
    * <p>To do: Check for slow disks and pauses at the peer, packet loss and congestion.
    */

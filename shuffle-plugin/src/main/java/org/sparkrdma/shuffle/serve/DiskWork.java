@@ -178,6 +178,11 @@ final class DiskWork {
     return oldest != null && oldest.beganNs() - timeNs < 0;
   }
 
+  /** Number of windows of a disk that are to be registered and are not. */
+  int registrations(int disk) {
+    return disks[disk].registering.size();
+  }
+
   /** Runs a job on a disk beside its loads. */
   void measure(int disk, Job job) {
     workers.register(

@@ -39,7 +39,7 @@ final class FileWindows {
   /** After so long, a price that could not be measured is tried again beside a copy. */
   private static final long REMEASURED_NS = Duration.ofSeconds(5).toNanos();
 
-  /** While a registration takes longer, no window of its disk is begun or waited for. */
+  /** While a registration takes longer, no window of its disk is waited for in place of a copy. */
   private static final long HANGING_NS = Duration.ofMillis(20).toNanos();
 
   private final int windowBytes;
@@ -216,9 +216,10 @@ final class FileWindows {
     offersFromNs = timeNs;
   }
 
-  /** Behind a registration that hangs, others would only keep memory. */
   private boolean mayRegisterBeside(IndexCache.Entry entry, long nowNs) {
-    return nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs) && !hangs(entry, nowNs);
+    // Behind one that hangs, more than the next one would only keep memory.
+    boolean next = work.registrations(entry.disk()) < 2 || !hangs(entry, nowNs);
+    return nowNs - offersFromNs >= 0 && mayRegister(entry, nowNs) && next;
   }
 
   private boolean hangs(IndexCache.Entry entry, long nowNs) {

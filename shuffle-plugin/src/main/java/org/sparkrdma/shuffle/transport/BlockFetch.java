@@ -6,7 +6,6 @@ import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
-import org.sparkrdma.shuffle.fetch.TcpTime;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -236,16 +235,6 @@ final class BlockFetch implements ReceiveMemory.Waiter {
       }
       request.leaveToTcp(index, reason, detail);
     }
-  }
-
-  /**
-   * The same for the time that it takes by TCP, while it is read.
-   *
-   * @param to is given that time
-   */
-  void probeTcp(TcpTime to) {
-    settled = true;
-    request.probeTcp(index, to);
   }
 
   /** No READ writes its memory any more. */

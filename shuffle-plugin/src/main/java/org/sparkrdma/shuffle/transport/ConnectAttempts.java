@@ -41,9 +41,6 @@ final class ConnectAttempts {
 
   private int readConnections;
 
-  /** Whether none of them could end for another one in this turn. */
-  private boolean allBusy;
-
   /**
    * @param addresses of the local device, the preferred one first; connections come from them, so
    *     that routing cannot select another device of the host
@@ -73,7 +70,6 @@ final class ConnectAttempts {
   /** Begins the attempts that are due; returns their number. */
   int connect(long nowNs) {
     int begun = 0;
-    allBusy = false;
     int room = toConnect.isEmpty() ? 0 : shared.settings().maxAttempts() - young(nowNs);
     for (int i = 0; i < toConnect.size() && begun < room; i++) {
       Peer peer = toConnect.get(i);
@@ -130,8 +126,7 @@ final class ConnectAttempts {
     if (readConnections < shared.settings().maxConnections()) {
       return true;
     }
-    FetchConnection idlest = allBusy ? null : peers.idlest();
-    allBusy = idlest == null;
+    FetchConnection idlest = peers.idlest();
     if (idlest != null) {
       idlest.endUnused("another connection needs its room");
     }

@@ -40,8 +40,6 @@ final class FetchConnection extends MessageConnection {
 
   private volatile boolean wantsProbe;
 
-  private final ReadRate rate = new ReadRate();
-
   /** Whether it makes no progress: new blocks use TCP until what was begun has ended. */
   private boolean suspect;
 
@@ -176,9 +174,7 @@ final class FetchConnection extends MessageConnection {
         peer.onResult(nowNs);
       }
       chargeSlowResult(nowNs);
-      long waitedNs = nowNs - later(reads.oldestNs(nowNs), progressNs);
-      int bytes = reads.onReadDone(batch, nowNs);
-      chargeTrickle(waitedNs, bytes, nowNs);
+      reads.onReadDone(batch, nowNs);
       onProgress(nowNs);
     } else {
       exchange.onSent(use, nowNs);
@@ -214,15 +210,6 @@ final class FetchConnection extends MessageConnection {
     wantsProbe = wants;
   }
 
-  /** Leaves an open block to TCP, to show how long that takes; false without one. */
-  boolean tryProbe() {
-    BlockFetch last = reads.lastOpen();
-    if (last != null) {
-      last.probeTcp(peer.tcp());
-    }
-    return last != null;
-  }
-
   /** Whether it makes no progress. */
   boolean isSuspect() {
     return suspect;
@@ -245,22 +232,6 @@ final class FetchConnection extends MessageConnection {
       if (nowNs - sinceNs > peer.freeNs()) {
         peers.onSlowResult(this, sinceNs, nowNs);
       }
-    }
-  }
-
-  /** READs that bring little have no long wait. */
-  private void chargeTrickle(long waitedNs, int bytes, long nowNs) {
-    if (waitedNs > peer.freeNs()) {
-      return;
-    }
-    long allBytes = shared.readLimit().doneBytes();
-    rate.add(waitedNs, bytes, allBytes, nowNs);
-    if (rate.isOver()) {
-      boolean trickles = !suspect && rate.trickles(allBytes, nowNs);
-      if (trickles) {
-        peers.onTrickle(this, rate.postedNs(), rate.bytes(), nowNs);
-      }
-      rate.begin(trickles);
     }
   }
 

@@ -64,6 +64,10 @@ final class FetchPeers {
       return;
     }
     peer.onWanted(nowNs);
+    if (usable && !connection.isSuspect()) {
+      // The LOCATE says so: it may be the first one after a quarantine.
+      connection.setLimit(peer.limitNs(nowNs));
+    }
     if (usable ? connection.isSuspect() : peer.hasWaitedInVain()) {
       request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "peer makes no progress");
     } else if (usable ? peer.limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
@@ -78,8 +82,6 @@ final class FetchPeers {
       request.probeTcp(from, peer.tcp());
       connection.fetch(request, from + 1, nowNs);
     } else if (usable) {
-      // The LOCATE says so: it may be the first one after a quarantine.
-      connection.setLimit(peer.limitNs(nowNs));
       connection.fetch(request, from, nowNs);
     } else {
       peer.add(request, from, nowNs);
@@ -171,24 +173,11 @@ final class FetchPeers {
 
   /** An answer or READ has come after a wait that was longer than a free one. */
   void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
-    boolean quarantined = connection.peer().isQuarantined(nowNs);
-    if (connection.peer().onSlowResult(sinceNs, nowNs)) {
-      connection.setWantsProbe(true);
-    }
-    onCharged(connection, quarantined, nowNs);
-  }
-
-  /** Its READs have brought only so many bytes while some were posted for this time. */
-  void onTrickle(FetchConnection connection, long lengthNs, long bytes, long nowNs) {
-    boolean quarantined = connection.peer().isQuarantined(nowNs);
-    if (connection.peer().onTrickle(lengthNs, bytes, nowNs) && !connection.tryProbe()) {
-      connection.setWantsProbe(true);
-    }
-    onCharged(connection, quarantined, nowNs);
-  }
-
-  private void onCharged(FetchConnection connection, boolean quarantined, long nowNs) {
     Peer peer = connection.peer();
+    boolean quarantined = peer.isQuarantined(nowNs);
+    if (peer.onSlowResult(sinceNs, nowNs)) {
+      connection.setWantsProbe(true);
+    }
     if (!quarantined && peer.isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
     }

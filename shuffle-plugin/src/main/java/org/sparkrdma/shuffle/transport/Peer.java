@@ -30,9 +30,6 @@ final class Peer {
   /** Of as many slow results one is compared with TCP. */
   private static final int PROBE_PART = 16;
 
-  /** The same of READs that trickle, of which each is a result. */
-  private static final int TRICKLE_PROBE_PART = 64;
-
   /** A request that waits for a connection, with its blocks from an index on. */
   private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
@@ -56,7 +53,6 @@ final class Peer {
   private final TcpTime tcp = new TcpTime();
 
   private int slowResults;
-  private int trickles;
   private long resultNs;
   private boolean hadVainWait;
   private long vainWaitNs;
@@ -169,25 +165,10 @@ final class Peer {
    */
   boolean onSlowResult(long sinceNs, long nowNs) {
     needLongWait(nowNs - sinceNs);
-    compare(sinceNs, Math.max(waits.freeNs(), 2 * tcp.ofNs(0)), nowNs);
-    return slowResults++ % PROBE_PART == 0;
-  }
-
-  /**
-   * The same of READs that have trickled, without a long wait.
-   *
-   * @param lengthNs for which READs were posted
-   * @param bytes that have come meanwhile
-   */
-  boolean onTrickle(long lengthNs, long bytes, long nowNs) {
-    compare(nowNs - lengthNs, 2 * tcp.ofNs(bytes), nowNs);
-    return trickles++ % TRICKLE_PROBE_PART == 0;
-  }
-
-  private void compare(long sinceNs, long freeNs, long nowNs) {
-    if (tcp.ofNs(0) > 0) {
-      waits.onSlowResult(sinceNs + freeNs, nowNs);
+    if (tcp.lengthNs() > 0) {
+      waits.onSlowResult(sinceNs + Math.max(waits.freeNs(), 2 * tcp.lengthNs()), nowNs);
     }
+    return slowResults++ % PROBE_PART == 0;
   }
 
   /** A READ of it is done. */
@@ -413,13 +394,12 @@ final class Peer {
   /**
    * The peer or this executor has no room now: the next attempt follows after a pause.
    *
-   * @param here whether it is this executor, which sees at once when it has some
+   * @param here whether it is this executor
    */
   void retryLater(boolean here, long nowNs) {
     mustConnect = true;
     lacksRoomHere = here;
-    long maxNs = here ? 2 * FIRST_RETRY_NS : MAX_RETRY_NS;
-    retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, maxNs));
+    retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));
     // Readers that were rejected together come again apart.
     retryNs =
         nowNs + retryPauseNs / 2 + Math.floorMod(endpoint.incarnation() + nowNs, retryPauseNs);

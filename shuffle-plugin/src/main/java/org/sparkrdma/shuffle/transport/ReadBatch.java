@@ -222,16 +222,6 @@ final class ReadBatch {
     return null;
   }
 
-  /** The last block that is not settled; null without. */
-  BlockFetch lastOpen() {
-    for (int i = blocks.size() - 1; i >= passedOn; i--) {
-      if (!blocks.get(i).isSettled()) {
-        return blocks.get(i);
-      }
-    }
-    return null;
-  }
-
   boolean hasDoneReads() {
     return done == reads;
   }

@@ -17,7 +17,6 @@ final class ReadLimit {
   private final long maxBytes;
   private final ArrayDeque<ReadPipeline> waiting = new ArrayDeque<>();
   private long postedBytes;
-  private long doneBytes;
 
   /** Whether something has changed since there was no room. */
   private boolean mayServe;
@@ -55,7 +54,6 @@ final class ReadLimit {
   /** READs have completed, make no progress, or their queue pair is destroyed. */
   void giveBack(long lengthBytes) {
     postedBytes -= lengthBytes;
-    doneBytes += lengthBytes;
     mayServe = true;
   }
 
@@ -98,11 +96,6 @@ final class ReadLimit {
   /** A connection ends. */
   void remove(ReadPipeline reads) {
     mayServe |= waiting.remove(reads);
-  }
-
-  /** Bytes of all READs that counted and do no longer. */
-  long doneBytes() {
-    return doneBytes;
   }
 
   /** Bytes of READs that are posted and count. */

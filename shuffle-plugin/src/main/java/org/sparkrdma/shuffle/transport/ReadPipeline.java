@@ -128,8 +128,8 @@ final class ReadPipeline {
     return hasRoom;
   }
 
-  /** The next READ of a batch has completed; returns its length. */
-  int onReadDone(ReadBatch batch, long nowNs) {
+  /** The next READ of a batch has completed. */
+  void onReadDone(ReadBatch batch, long nowNs) {
     readsDone++;
     int bytes = batch.onReadDone();
     if (stalledBytes > 0) {
@@ -144,7 +144,6 @@ final class ReadPipeline {
     if (!unposted.isEmpty() && !waitsForTurn) {
       postReads(false);
     }
-    return bytes;
   }
 
   /** Bytes of its READs that count as in flight. */
@@ -184,16 +183,6 @@ final class ReadPipeline {
     if (rest) {
       exchange.locateWanted(nowNs);
     }
-  }
-
-  /** The last block that is not settled; null without. */
-  BlockFetch lastOpen() {
-    BlockFetch last = null;
-    for (ReadBatch batch : batches) {
-      BlockFetch open = batch.lastOpen();
-      last = open == null ? last : open;
-    }
-    return last;
   }
 
   // Deadlines and the end.

@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -22,9 +22,9 @@ public interface FetchHandler {
   /**
    * A block is handed to TCP for the time that it takes.
    *
-   * @param to takes that time in nanoseconds, and the length of the block
+   * @param to takes that time in nanoseconds
    */
-  default void onProbe(BiConsumer<Long, Long> to) {}
+  default void onProbe(LongConsumer to) {}
 
   /** Spark's client, which fetches blocks whose checksum differs. */
   default BlockStoreClient spark() {

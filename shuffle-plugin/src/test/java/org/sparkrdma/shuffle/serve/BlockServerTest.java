@@ -1054,7 +1054,7 @@ class BlockServerTest extends BlockServerFixture {
 
   /** They would keep memory from copies and receivers for as long as it hangs. */
   @Test
-  void shouldBeginNoOtherWindowBehindARegistrationThatHangs() throws Exception {
+  void shouldBeginOneWindowBehindARegistrationThatHangs() throws Exception {
     start(ServeSettings.Mode.AUTO, 64 * WINDOW);
     for (int map = 1; map <= 10; map++) {
       write(1, map, lengths(16, CHUNK));
@@ -1069,7 +1069,7 @@ class BlockServerTest extends BlockServerFixture {
       workOneByOne(100);
       assertThat(call.answered).as("map output %d", map).isTrue();
     }
-    assertThat(workers.registrations(0)).isLessThanOrEqualTo(1);
+    assertThat(workers.registrations(0)).isLessThanOrEqualTo(2);
     work();
   }
 

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -28,7 +28,7 @@ final class VirtualFetch implements FetchHandler {
   /** Blocks that are not released yet; null when each is at once. */
   private final List<ManagedBuffer> kept;
 
-  private Consumer<BiConsumer<Long, Long>> probe = to -> {};
+  private Consumer<LongConsumer> probe = to -> {};
   private int read;
   private int failed;
 
@@ -77,12 +77,12 @@ final class VirtualFetch implements FetchHandler {
   }
 
   @Override
-  public void onProbe(BiConsumer<Long, Long> to) {
+  public void onProbe(LongConsumer to) {
     probe.accept(to);
   }
 
   /** What gives the time of a block by TCP to whom it is asked for. */
-  void setProbe(Consumer<BiConsumer<Long, Long>> answer) {
+  void setProbe(Consumer<LongConsumer> answer) {
     probe = answer;
   }
 

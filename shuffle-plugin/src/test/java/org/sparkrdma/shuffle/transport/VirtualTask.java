@@ -17,9 +17,6 @@ final class VirtualTask {
   /** Time of a request by TCP. */
   static final long TCP_NS = VirtualFabric.MS;
 
-  /** Length of a block that takes that. */
-  private static final int TCP_BYTES = 64 << 10;
-
   private final VirtualFabric fabric;
   private final VirtualExecutor reader;
   private final List<VirtualExecutor> servers;
@@ -75,7 +72,7 @@ final class VirtualTask {
             },
             task,
             /* keeps= */ false);
-    fetch[0].setProbe(to -> fabric.after(tcpNs, () -> to.accept(tcpNs, (long) TCP_BYTES)));
+    fetch[0].setProbe(to -> fabric.after(tcpNs, () -> to.accept(tcpNs)));
   }
 
   private void onAnswer(int server, long sinceNs, VirtualFetch fetch) {
