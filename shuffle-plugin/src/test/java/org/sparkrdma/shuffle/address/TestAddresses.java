@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.address;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 
@@ -13,15 +12,10 @@ public final class TestAddresses {
   /** One listener on a literal address of an unknown subnet. */
   public static List<ListenerAddress> listener(String address, int port) {
     try {
-      return listener(new InetSocketAddress(InetAddress.getByName(address), port));
+      NetworkAddress network = NetworkAddress.withoutSubnet(InetAddress.getByName(address));
+      return List.of(new ListenerAddress(network, port));
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException("not an address: " + address, e);
     }
-  }
-
-  /** Same as {@link #listener(String, int)}. */
-  public static List<ListenerAddress> listener(InetSocketAddress address) {
-    NetworkAddress network = NetworkAddress.withoutSubnet(address.getAddress());
-    return List.of(new ListenerAddress(network, address.getPort()));
   }
 }

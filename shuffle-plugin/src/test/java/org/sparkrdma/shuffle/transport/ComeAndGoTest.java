@@ -44,7 +44,7 @@ class ComeAndGoTest extends VirtualFixture {
   void shouldNeedNoMoreMemoryAndStepsAfterThousandsOfExecutors() throws Exception {
     List<State> states = new ArrayList<>();
     for (int wave = 0; wave < WAVES; wave++) {
-      long steps = lasting.work();
+      long steps = lasting.workDone;
       for (int i = 0; i < EXECUTORS_PER_WAVE; i++) {
         comeAndGo();
       }
@@ -53,7 +53,7 @@ class ComeAndGoTest extends VirtualFixture {
       guest = null;
       fabric.run(FORGOTTEN_NS);
       assertThat(lasting.connections()).isZero();
-      states.add(new State(lasting.objects(), lasting.work() - steps));
+      states.add(new State(lasting.objects(), lasting.workDone - steps));
     }
     State first = states.get(0);
     for (State later : states) {

@@ -205,7 +205,7 @@ class CopiesForReadersTest extends VirtualFixture {
       all.add(new Task(i, inputs, blockBytes, 2));
     }
     boolean done = fabric.runUntil(() -> all.stream().allMatch(Task::isDone), 600_000 * MS);
-    long copied = servers.stream().mapToLong(VirtualExecutor::copiedBytes).sum();
+    long copied = servers.stream().mapToLong(server -> server.copiedBytes).sum();
     assertThat(done).isTrue();
     assertThat(copied / (double) (readBytes + tcpBytes))
         .as("copies for a byte that tasks got, by TCP: %s", failures)

@@ -154,7 +154,7 @@ class LostSetUpTest extends VirtualFixture {
     assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
     fabric.run(6_000 * MS);
     assertReads("after the repeated request");
-    assertThat(reader.requests()).isEqualTo(1);
+    assertThat(reader.requests).isEqualTo(1);
   }
 
   /** The attempt has ended when its request arrives: the server keeps nothing of it. */
@@ -175,11 +175,11 @@ class LostSetUpTest extends VirtualFixture {
       value = ConnectionEvent.Type.class,
       names = {"REJECTED", "REJECTED_AS_STALE"})
   void shouldTryAgainWhileItIsRejected(ConnectionEvent.Type rejection) {
-    fabric.reject(server.address(), rejection, Messages.FULL);
+    fabric.reject(server.address, rejection, Messages.FULL);
     VirtualFetch fetch = fetch();
     fabric.run(200 * MS);
     assertThat(fetch.isAnswered()).as("it waits").isFalse();
-    assertThat(reader.requests()).isBetween(3, 20);
+    assertThat(reader.requests).isBetween(3, 20);
     fabric.rejectNothing();
     fabric.run(300 * MS);
     assertThat(fetch.isRead()).isTrue();
@@ -188,13 +188,13 @@ class LostSetUpTest extends VirtualFixture {
 
   @Test
   void shouldUseTcpWhenItIsRejectedForTooLong() {
-    fabric.reject(server.address(), ConnectionEvent.Type.REJECTED_AS_STALE);
+    fabric.reject(server.address, ConnectionEvent.Type.REJECTED_AS_STALE);
     VirtualFetch fetch = fetch();
     assertThat(fabric.runUntil(fetch::isAnswered, 600 * MS)).isTrue();
     assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
-    int requests = reader.requests();
+    int requests = reader.requests;
     fabric.run(20_000 * MS);
-    assertThat(reader.requests()).as("nothing is wanted any more").isLessThan(requests + 2);
+    assertThat(reader.requests).as("nothing is wanted any more").isLessThan(requests + 2);
     fabric.rejectNothing();
     assertReads("no longer rejected");
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();

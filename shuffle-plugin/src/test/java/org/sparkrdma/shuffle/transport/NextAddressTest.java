@@ -3,12 +3,15 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -28,15 +31,9 @@ class NextAddressTest extends VirtualFixture {
     server = fabric.start(BLOCK_BYTES);
     former = fabric.start(BLOCK_BYTES);
     Endpoint real = server.endpoint();
-    endpoint =
-        new Endpoint(
-            real.executorId(),
-            real.host(),
-            List.of(former.endpoint().addresses().get(0), real.addresses().get(0)),
-            real.engine(),
-            real.protocol(),
-            real.incarnation(),
-            real.token());
+    List<ListenerAddress> both = new ArrayList<>(former.endpoint().addresses());
+    both.addAll(real.addresses());
+    endpoint = Endpoints.with(real, both, real.token());
   }
 
   private VirtualFetch fetchFor(long milliseconds) {
@@ -58,7 +55,7 @@ class NextAddressTest extends VirtualFixture {
       value = ConnectionEvent.Type.class,
       names = {"REJECTED", "UNREACHABLE"})
   void shouldUseTheNextAddressAfterARejection(ConnectionEvent.Type answer) {
-    fabric.reject(former.address(), answer);
+    fabric.reject(former.address, answer);
     assertThat(fetchFor(100).failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
     assertThat(fetchFor(100).isRead()).isTrue();
     assertServerIsUsed();
@@ -84,11 +81,11 @@ class NextAddressTest extends VirtualFixture {
 
   @Test
   void shouldTryTheFirstAddressAgainAfterTheLastOne() {
-    fabric.reject(former.address(), ConnectionEvent.Type.UNREACHABLE);
-    fabric.reject(server.address(), ConnectionEvent.Type.UNREACHABLE);
+    fabric.reject(former.address, ConnectionEvent.Type.UNREACHABLE);
+    fabric.reject(server.address, ConnectionEvent.Type.UNREACHABLE);
     fetchFor(100);
     fetchFor(100);
-    assertThat(reader.requests()).isEqualTo(2);
+    assertThat(reader.requests).isEqualTo(2);
     fabric.rejectNothing();
     fetchFor(100);
     assertThat(former.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);

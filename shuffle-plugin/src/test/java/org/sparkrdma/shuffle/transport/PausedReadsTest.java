@@ -24,12 +24,13 @@ import org.sparkrdma.shuffle.wire.Messages;
 /**
  * A reader whose JVM pauses while it fetches, in virtual time: the devices go on, so that its READs
  * complete and its peers answer. Or READs from some of its peers pause, while all others go on. Or
- * a connection breaks while its blocks are in one of their states.
+ * a connection breaks while its blocks are in one of their states. Or the reader stops for long.
  */
 class PausedReadsTest extends VirtualFixture {
   private static final int BLOCK_BYTES = 256 << 10;
   private static final int BLOCKS = 64;
   private static final int PARTS = 20;
+  private static final int PARTITIONS = 64;
   private static final long LIMIT_NS = Duration.ofSeconds(90).toNanos();
 
   private final List<VirtualFetch> fetches = new ArrayList<>();
@@ -78,7 +79,7 @@ class PausedReadsTest extends VirtualFixture {
         fetch(server, BLOCKS);
       }
     }
-    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight > 0, LIMIT_NS)).isTrue();
     firstReadNs = fabric.nowNs();
     awaitAnswers(LIMIT_NS);
     return fabric.nowNs();
@@ -147,7 +148,7 @@ class PausedReadsTest extends VirtualFixture {
     VirtualFetch next = fetch(executor(1), 1);
     fabric.run(10 * MS);
     assertThat(next.isRead()).isTrue();
-    assertThat(reader.requests()).isOne();
+    assertThat(reader.requests).isOne();
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
 
@@ -165,21 +166,6 @@ class PausedReadsTest extends VirtualFixture {
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).as("before the time-out").isZero();
     fabric.run(31_000 * MS);
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).as("of the hanging one").isOne();
-    assertIdle();
-  }
-
-  /** It makes progress, so that no time-out ends its turn. */
-  @Test
-  void shouldReadFromOthersBesideAPeerWhoseReadsAreSlow() throws Exception {
-    start(2, BLOCK_BYTES, "reads.bytes.max", "1m");
-    fabric.delayReads(from -> from == executor(1) ? 90 * MS : 0);
-    fetch(executor(1), 64);
-    fabric.run(10 * MS);
-    VirtualFetch well = fetch(executor(2), 1);
-    fabric.run(200 * MS);
-    assertThat(well.isRead()).isTrue();
-    fabric.run(10_000 * MS);
-    assertThat(fetches).allMatch(VirtualFetch::isRead);
     assertIdle();
   }
 
@@ -327,7 +313,7 @@ class PausedReadsTest extends VirtualFixture {
       fabric.changeMessages(message -> half(message, null));
       fabric.delayReads(from -> 5 * MS);
       fetch(executor(1), 1);
-      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight > 0, LIMIT_NS)).isTrue();
       executor(1).pause();
       fetch(executor(1), others);
       fabric.run(10 * MS);
@@ -390,7 +376,7 @@ class PausedReadsTest extends VirtualFixture {
           });
       fabric.delayReads(from -> 5 * MS);
       VirtualFetch fetch = fetch(executor(1), 8);
-      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+      assertThat(fabric.runUntil(() -> reader.maxBytesInFlight > 0, LIMIT_NS)).isTrue();
       fabric.run(2 * MS);
       assertThat(released).as("while its READs are open").containsExactly(0);
       if (breaks) {
@@ -429,7 +415,7 @@ class PausedReadsTest extends VirtualFixture {
     fabric.delayReads(from -> 5 * MS);
     // More than two LOCATEs name.
     fetch(executor(1), 300);
-    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight() > 0, LIMIT_NS)).isTrue();
+    assertThat(fabric.runUntil(() -> reader.maxBytesInFlight > 0, LIMIT_NS)).isTrue();
     long readNs = fabric.nowNs() + 5 * MS;
     assertThat(fabric.runUntil(() -> !releasedNs.isEmpty(), LIMIT_NS)).isTrue();
     assertThat(releasedNs.get(0) - readNs).isBetween(0L, 10 * MS);
@@ -498,5 +484,63 @@ class PausedReadsTest extends VirtualFixture {
         assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
       }
     }
+  }
+
+  // A reader stops while it holds leases.
+
+  private static VirtualFetch fetch(VirtualExecutor reader, VirtualExecutor server, int maps) {
+    return new VirtualFetch(reader, server.endpoint(), 0, maps, () -> {});
+  }
+
+  @Test
+  void shouldKeepMemoryFromOthersForSecondsAndNotUntilItsLeaseExpires() throws Exception {
+    // Room for three windows of 16 MiB.
+    String[] settings = {"pinned.max", "66m", "request.timeout", "30s"};
+    VirtualExecutor server = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    VirtualExecutor frozen = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    VirtualExecutor other = fabric.start(PARTITIONS, BLOCK_BYTES, settings);
+    fetch(frozen, server, 3);
+    assertThat(fabric.runUntil(() -> server.count(Counter.LOCATES_SERVED) == 1, 1_000 * MS))
+        .isTrue();
+    frozen.pause();
+
+    VirtualFetch early = fetch(other, server, 4);
+    fabric.run(2_000 * MS);
+    assertThat(early.read()).isEqualTo(3);
+    assertThat(early.failures()).containsOnlyKeys(FallbackReason.PEER_BUSY);
+
+    fabric.run(4_000 * MS);
+    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(1);
+    // The peer's budget has to earn the time again that was waited for in vain.
+    VirtualFetch later = early;
+    for (int second = 6; second < 20 && !later.isRead(); second++) {
+      later = fetch(other, server, 4);
+      fabric.run(1_000 * MS);
+    }
+    assertThat(later.isRead()).isTrue();
+
+    frozen.resume();
+    VirtualFetch again = fetch(frozen, server, 3);
+    fabric.run(20_000 * MS);
+    assertThat(again.isAnswered()).isTrue();
+    VirtualFetch last = fetch(frozen, server, 3);
+    fabric.run(1_000 * MS);
+    assertThat(last.isRead()).as("it connects again").isTrue();
+  }
+
+  @Test
+  void shouldKeepItsLeasesWhereNobodyLacksMemory() throws Exception {
+    VirtualExecutor server = fabric.start(PARTITIONS, BLOCK_BYTES);
+    VirtualExecutor frozen = fabric.start(PARTITIONS, BLOCK_BYTES);
+    VirtualExecutor other = fabric.start(PARTITIONS, BLOCK_BYTES);
+    fetch(frozen, server, 3);
+    assertThat(fabric.runUntil(() -> server.count(Counter.LOCATES_SERVED) == 1, 1_000 * MS))
+        .isTrue();
+    frozen.pause();
+    for (int second = 0; second < 10; second++) {
+      assertThat(fetch(other, server, 4).failures()).isEmpty();
+      fabric.run(1_000 * MS);
+    }
+    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isZero();
   }
 }

@@ -129,27 +129,6 @@ class RdmaTransportTest extends TransportFixture {
   }
 
   @Test
-  void shouldReadFromManyPeersAtOnceInBothDirections() throws Exception {
-    for (int i = 0; i < 6; i++) {
-      start(i + 1).outputs().write(i, new Random(i), 10_000, 200_000, 5);
-    }
-    List<CollectedBlocks> results = new ArrayList<>();
-    List<TestExecutor> servers = new ArrayList<>();
-    for (TestExecutor reader : executors) {
-      for (int i = 0; i < executors.size(); i++) {
-        if (executors.get(i) != reader) {
-          results.add(reader.fetch(executors.get(i).endpoint(), blocksOf(i, 3)));
-          servers.add(executors.get(i));
-        }
-      }
-    }
-    for (int i = 0; i < results.size(); i++) {
-      assertRead(servers.get(i), results.get(i));
-    }
-    assertThat(executors.get(0).connections()).as("one for each direction").isEqualTo(10);
-  }
-
-  @Test
   void shouldSendBlocksThatTheServerDoesNotHaveToTcp() throws Exception {
     TestExecutor server = start(1);
     TestExecutor reader = start(2);

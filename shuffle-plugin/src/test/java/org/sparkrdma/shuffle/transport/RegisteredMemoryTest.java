@@ -41,7 +41,7 @@ class RegisteredMemoryTest {
 
   /** Each access that it uses, without the order of writes. */
   private static Set<Set<AccessFlag>> access(VirtualExecutor executor) {
-    return executor.device().access().stream()
+    return executor.device.access.stream()
         .map(
             flags -> {
               EnumSet<AccessFlag> rest = EnumSet.copyOf(flags);

@@ -33,9 +33,8 @@ class ScarceMemoryTest extends VirtualFixture {
   private VirtualExecutor connect(int blockBytes) throws Exception {
     VirtualExecutor server = start(blockBytes);
     reader = reader == null ? start(BLOCK_BYTES) : reader;
-    VirtualFetch fetch = new VirtualFetch(reader, server.endpoint());
+    assertReads(reader, server.endpoint());
     fabric.run(SECOND);
-    assertThat(fetch.isRead()).isTrue();
     return server;
   }
 
@@ -43,14 +42,25 @@ class ScarceMemoryTest extends VirtualFixture {
     return new VirtualFetch(reader, server.endpoint(), 0, blocks, () -> {}, task, keeps);
   }
 
+  private static FetchingTask unknown() {
+    return new FetchingTask(null);
+  }
+
   private static FetchingTask known() {
     return FetchingTask.ofReader(null);
+  }
+
+  /** Opens its blocks one after another, which gives their memory back. */
+  private void openAll(VirtualFetch fetch) {
+    while (fetch.open()) {
+      fabric.run(MS);
+    }
   }
 
   @Test
   void shouldLoseLittleWhileOtherTasksKeepAllMemory() throws Exception {
     VirtualExecutor server = connect(BLOCK_BYTES);
-    VirtualFetch other = fetch(server, POOL, new FetchingTask(null), true);
+    VirtualFetch other = fetch(server, POOL, unknown(), true);
     fabric.run(SECOND);
     assertThat(other.isRead()).isTrue();
     VirtualTask task = new VirtualTask(fabric, reader, List.of(server), 1, 10 * MS);
@@ -60,9 +70,7 @@ class ScarceMemoryTest extends VirtualFixture {
     assertThat(task.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
     assertThat(task.lostNs()).isLessThanOrEqualTo(250 * MS + 60 * SECOND / 50);
     assertThat(reader.count(Counter.MEMORY_WAITS_IN_VAIN)).isPositive();
-    while (other.open()) {
-      fabric.run(MS);
-    }
+    openAll(other);
   }
 
   /**
@@ -96,11 +104,7 @@ class ScarceMemoryTest extends VirtualFixture {
     assertThat(tasks).allMatch(task -> task.read() == 0 && task.answered() > 3_000);
     tasks.forEach(task -> assertLosesLittle(task, 40 * SECOND));
     assertThat(open).allMatch(VirtualFetch::isAnswered);
-    for (VirtualFetch fetch : open) {
-      while (fetch.open()) {
-        fabric.run(MS);
-      }
-    }
+    open.forEach(this::openAll);
     fabric.run(100 * MS);
     int[] before = tasks.stream().mapToInt(task -> task.answered() - task.read()).toArray();
     fabric.run(10 * SECOND);
@@ -136,17 +140,17 @@ class ScarceMemoryTest extends VirtualFixture {
   void shouldGiveAPeerWhoseReadsHangHalfOfTheMemoryThatIsFreedAtOnce() throws Exception {
     VirtualExecutor sick = connect(BLOCK_BYTES);
     VirtualExecutor well = connect(BLOCK_BYTES);
-    VirtualFetch other = fetch(well, POOL, new FetchingTask(null), true);
+    VirtualFetch other = fetch(well, POOL, unknown(), true);
     fabric.run(SECOND);
     assertThat(other.isRead()).isTrue();
     fabric.delayReads(from -> from == sick ? VirtualFabric.LOST : 0);
-    fetch(sick, POOL, new FetchingTask(null), false);
+    fetch(sick, POOL, unknown(), false);
     fabric.run(10 * MS);
     for (int i = 0; i < POOL; i++) {
       assertThat(other.open()).isTrue();
     }
     fabric.run(10 * MS);
-    VirtualFetch fetch = fetch(well, 4, new FetchingTask(null), false);
+    VirtualFetch fetch = fetch(well, 4, unknown(), false);
     fabric.run(10 * MS);
     assertThat(fetch.isRead()).isTrue();
   }
@@ -170,7 +174,7 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor large = connect(3 << 20);
     VirtualExecutor small = connect(4 << 10);
-    VirtualFetch other = fetch(server, POOL / 2, new FetchingTask(null), true);
+    VirtualFetch other = fetch(server, POOL / 2, unknown(), true);
     fabric.run(SECOND);
     FetchingTask task = known();
     VirtualFetch waits = fetch(large, 1, task, false);
@@ -181,9 +185,7 @@ class ScarceMemoryTest extends VirtualFixture {
     }
     assertThat(waits.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
     assertThat(fabric.nowNs() - sinceNs).isBetween(25 * SECOND, 35 * SECOND);
-    while (other.open()) {
-      fabric.run(MS);
-    }
+    openAll(other);
   }
 
   /** The last quarter is for known readers, also where the other one waits first. */
@@ -193,7 +195,7 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualFetch other = fetch(server, POOL, known(), true);
     fabric.run(SECOND);
     assertThat(other.read()).isEqualTo(POOL * 3 / 4);
-    VirtualFetch unknown = fetch(server, 1, new FetchingTask(null), false);
+    VirtualFetch unknown = fetch(server, 1, unknown(), false);
     fabric.run(10 * MS);
     VirtualFetch fetch = fetch(server, 8, known(), false);
     fabric.run(20 * MS);
@@ -210,7 +212,7 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor small = connect(4 << 10);
     VirtualExecutor large = connect(2 * BLOCK_BYTES);
-    VirtualFetch other = fetch(server, POOL - 1, new FetchingTask(null), true);
+    VirtualFetch other = fetch(server, POOL - 1, unknown(), true);
     fabric.run(SECOND);
     FetchingTask task = known();
     VirtualFetch own = fetch(small, 1, task, true);
@@ -223,9 +225,7 @@ class ScarceMemoryTest extends VirtualFixture {
     fabric.run(300 * MS);
     assertThat(more.isAnswered()).isTrue();
     assertThat(more.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
-    while (other.open()) {
-      fabric.run(MS);
-    }
+    openAll(other);
   }
 
   @Test
@@ -237,9 +237,7 @@ class ScarceMemoryTest extends VirtualFixture {
     fabric.run(2 * SECOND);
     assertThat(fetch.isAnswered()).isTrue();
     assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.POOL_EMPTY);
-    while (fetch.open()) {
-      fabric.run(MS);
-    }
+    openAll(fetch);
   }
 
   /** More blocks than the whole memory has room for are read from the peer that hangs. */
@@ -274,18 +272,16 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualFetch fetch = fetch(well, POOL / 2, known(), true);
     fabric.run(10 * MS);
     assertThat(fetch.isRead()).isTrue();
-    while (fetch.open()) {
-      fabric.run(MS);
-    }
+    openAll(fetch);
   }
 
   /** Its blocks have memory, and are located again; no READ is posted that may write it. */
   @Test
   void shouldKeepASuspectConnectionWhoseMemoryIsFree() throws Exception {
     VirtualExecutor sick = connect(BLOCK_BYTES);
-    VirtualFetch other = fetch(sick, POOL, new FetchingTask(null), true);
+    VirtualFetch other = fetch(sick, POOL, unknown(), true);
     fabric.run(SECOND);
-    VirtualFetch fetch = fetch(sick, POOL / 2, new FetchingTask(null), false);
+    VirtualFetch fetch = fetch(sick, POOL / 2, unknown(), false);
     fabric.run(10 * MS);
     fabric.delayMessages((from, type) -> type == Messages.LOCATED ? VirtualFabric.LOST : 0);
     while (other.open()) {
@@ -301,18 +297,16 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualExecutor server = connect(BLOCK_BYTES);
     VirtualExecutor large = connect(3 << 20);
     VirtualExecutor small = connect(4 << 10);
-    VirtualFetch other = fetch(server, POOL / 2, new FetchingTask(null), true);
+    VirtualFetch other = fetch(server, POOL / 2, unknown(), true);
     fabric.run(SECOND);
-    VirtualFetch waits = fetch(large, 1, new FetchingTask(null), false);
+    VirtualFetch waits = fetch(large, 1, unknown(), false);
     fabric.run(20 * MS);
     assertThat(waits.isAnswered()).isFalse();
-    VirtualFetch passes = fetch(small, 100, new FetchingTask(null), false);
+    VirtualFetch passes = fetch(small, 100, unknown(), false);
     fabric.run(20 * MS);
     assertThat(passes.isRead()).isTrue();
     assertThat(waits.isAnswered()).isFalse();
-    while (other.open()) {
-      fabric.run(MS);
-    }
+    openAll(other);
     fabric.run(20 * MS);
     assertThat(waits.isRead()).isTrue();
   }
@@ -325,13 +319,13 @@ class ScarceMemoryTest extends VirtualFixture {
     VirtualFetch waits = null;
     ArrayDeque<VirtualFetch> kept = new ArrayDeque<>();
     for (int i = 0; i < 100; i++) {
-      kept.add(fetch(small, 1, new FetchingTask(null), true));
+      kept.add(fetch(small, 1, unknown(), true));
       fabric.run(MS);
       if (kept.size() > 10) {
         // Those behind the large block have no memory to give back.
         kept.poll().open();
       }
-      waits = i == 20 ? fetch(large, 1, new FetchingTask(null), false) : waits;
+      waits = i == 20 ? fetch(large, 1, unknown(), false) : waits;
     }
     assertThat(waits.isRead()).isTrue();
     kept.forEach(VirtualFetch::open);

@@ -32,9 +32,7 @@ class SlowQueuePairsTest extends VirtualFixture {
   void connect() throws Exception {
     reader = fabric.start(BLOCK_BYTES);
     server = fabric.start(BLOCK_BYTES);
-    VirtualFetch first = new VirtualFetch(reader, server.endpoint());
-    fabric.run(10 * MS);
-    assertThat(first.isRead()).isTrue();
+    assertReads(reader, server.endpoint());
   }
 
   /** A task reads block after block; its longest wait for one. */

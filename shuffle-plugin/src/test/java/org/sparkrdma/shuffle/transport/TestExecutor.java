@@ -40,7 +40,6 @@ import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -89,7 +88,6 @@ final class TestExecutor implements AutoCloseable {
     private LongSupplier nanoClock = System::nanoTime;
     private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
-    private ShuffleSettings settings;
     private Consumer<Thread> threadStart = ThreadShortageException::start;
     private Function<ServerParameters, BlockServer> servers = BlockServer::new;
 
@@ -184,13 +182,6 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** Uses these settings instead of the other options of transport and server. */
-    Options settings(ShuffleSettings all) {
-      settings = all;
-      pinnedBytes = all.pinnedMaxBytes().orElse(pinnedBytes);
-      return this;
-    }
-
     Options mode(ServeSettings.Mode serve) {
       mode = serve;
       return this;
@@ -255,12 +246,10 @@ final class TestExecutor implements AutoCloseable {
   }
 
   private RdmaTransport openTransport(Options options) throws VerbsException, IOException {
-    TransportSettings transportSettings =
-        options.settings != null ? options.settings.transport() : transportSettings(options);
     // As executors do at the start.
     return TransportBuilder.open(
-        transportSettings,
-        options.settings != null ? options.settings.serve() : serveSettings(options),
+        transportSettings(options),
+        serveSettings(options),
         environment(options),
         options.servers,
         options.threadStart);

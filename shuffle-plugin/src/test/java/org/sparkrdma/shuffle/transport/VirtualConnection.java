@@ -59,23 +59,11 @@ final class VirtualConnection implements Connection {
       long byteLength,
       int queuePairNumber,
       Object attachment,
-      WorkStatus status)
-      implements WorkCompletion {
-    @Override
-    public int vendorError() {
-      return 0;
-    }
-
-    @Override
-    public boolean hasImmediate() {
-      return false;
-    }
-
-    @Override
-    public int immediate() {
-      return 0;
-    }
-  }
+      WorkStatus status,
+      int vendorError,
+      boolean hasImmediate,
+      int immediate)
+      implements WorkCompletion {}
 
   /**
    * @param requestNumber number of the initiator's queue pair; 0 at the initiator
@@ -103,7 +91,7 @@ final class VirtualConnection implements Connection {
   }
 
   private void event(long afterNs, ConnectionEvent.Type type, byte[] privateData) {
-    long delayNs = fabric.eventDelayNs(owner, type);
+    long delayNs = fabric.eventDelay.applyAsLong(owner, type);
     if (delayNs == VirtualFabric.LOST) {
       return;
     }
@@ -124,7 +112,7 @@ final class VirtualConnection implements Connection {
 
   @Override
   public void connect(ConnectionParameters parameters) {
-    owner.onRequestSent();
+    owner.requests++;
     pair.requireReceives(pair.receiveDepth);
     fabric.after(
         parameters.timeout().toNanos(),
@@ -133,7 +121,7 @@ final class VirtualConnection implements Connection {
             event(0, ConnectionEvent.Type.UNREACHABLE);
           }
         });
-    VirtualFabric.Rejection rejection = fabric.rejection(remote.getAddress());
+    VirtualFabric.Rejection rejection = fabric.rejections.get(remote.getAddress());
     VirtualExecutor target = fabric.at(remote.getAddress());
     if (rejection != null) {
       event(2 * VirtualFabric.SETUP_NS, rejection.type(), rejection.privateData());
@@ -174,12 +162,12 @@ final class VirtualConnection implements Connection {
     if (closed) {
       return;
     }
-    fabric.onClosing();
+    fabric.beforeClose.run();
     closed = true;
     owner.sinks.removeIf(sink -> sink.of == this);
     if (pair != null) {
       owner.onQueuePair(-1);
-      owner.device().unpin(pair.ringBytes);
+      owner.device.unpin(pair.ringBytes);
     }
     if (established && !other.closed) {
       other.event(VirtualFabric.LATENCY_NS, ConnectionEvent.Type.DISCONNECTED);
@@ -255,7 +243,7 @@ final class VirtualConnection implements Connection {
           VirtualDevice.SEND_ENTRY_BYTES * settings.sendDepth()
               + VirtualDevice.ENTRY_BYTES * settings.receiveDepth();
       this.receiveDepth = settings.receiveDepth();
-      owner.device().pin(ringBytes);
+      owner.device.pin(ringBytes);
     }
 
     @Override
@@ -285,12 +273,12 @@ final class VirtualConnection implements Connection {
       int type = Messages.type(ByteBuffer.wrap(message));
       count(type);
       requireReceives(requestNumber == 0 ? unanswered : receiveDepth - unanswered);
-      long delayNs = fabric.messageDelayNs(owner, type);
+      long delayNs = fabric.messageDelay.applyAsLong(owner, type);
       stuck |= delayNs == VirtualFabric.LOST;
       if (!stuck) {
         lastDoneNs = Math.max(lastDoneNs, fabric.nowNs()) + VirtualFabric.LATENCY_NS + delayNs;
         VirtualConnection to = other;
-        byte[] arriving = fabric.changed(message);
+        byte[] arriving = fabric.messageChange.apply(message);
         fabric.at(lastDoneNs, () -> to.deliver(arriving));
         complete(request, null, length);
       }
@@ -305,7 +293,7 @@ final class VirtualConnection implements Connection {
     /** What the peer sends next may come before a receive that is posted later. */
     void requireReceives(int count) {
       if (receives.size() < count) {
-        owner.onUnreceived();
+        owner.unreceived++;
       }
     }
 
@@ -320,7 +308,7 @@ final class VirtualConnection implements Connection {
       Sink sink = new Sink(VirtualConnection.this, into, request.offset(0), bytes);
       owner.sinks.forEach(sink::requireApart);
       owner.sinks.add(sink);
-      long delayNs = fabric.readDelayNs(other.owner);
+      long delayNs = fabric.readDelay.applyAsLong(other.owner);
       stuck |= delayNs == VirtualFabric.LOST;
       if (!stuck) {
         lastDoneNs = Math.max(lastDoneNs, owner.readNs(other.owner, bytes)) + delayNs;
@@ -330,7 +318,7 @@ final class VirtualConnection implements Connection {
               into.requireOpen();
               owner.sinks.remove(sink);
               return other.pair.access.contains(AccessFlag.REMOTE_READ)
-                  && other.owner.device().isReadable(key, address, bytes);
+                  && other.owner.device.isReadable(key, address, bytes);
             },
             bytes);
       }
@@ -349,17 +337,21 @@ final class VirtualConnection implements Connection {
       fabric.at(
           lastDoneNs,
           () -> {
-            owner.onSendDone(check == null ? 0 : bytes);
+            owner.bytesInFlight -= check == null ? 0 : bytes;
             if (closed || failed || other.closed) {
               return;
             }
             failed = check != null && !check.getAsBoolean();
             if (signalled || failed) {
               WorkStatus status = failed ? WorkStatus.REMOTE_ACCESS_ERROR : WorkStatus.SUCCESS;
-              sendQueue.add(new Completion(id, opcode, bytes, number, attachment, status));
+              sendQueue.add(completion(id, opcode, bytes, status));
               owner.wake();
             }
           });
+    }
+
+    private Completion completion(long id, Opcode opcode, long bytes, WorkStatus status) {
+      return new Completion(id, opcode, bytes, number, attachment, status, 0, false, 0);
     }
 
     @Override
@@ -388,14 +380,12 @@ final class VirtualConnection implements Connection {
       Posted posted = receives.poll();
       if (posted == null) {
         unreceived.add(message);
-        owner.onUnreceived();
+        owner.unreceived++;
         return;
       }
       count(Messages.type(ByteBuffer.wrap(message)));
       posted.region().bytes(posted.offset(), posted.length()).put(message);
-      receiveQueue.add(
-          new Completion(
-              posted.id(), Opcode.RECEIVE, message.length, number, attachment, WorkStatus.SUCCESS));
+      receiveQueue.add(completion(posted.id(), Opcode.RECEIVE, message.length, WorkStatus.SUCCESS));
       owner.wake();
     }
 

@@ -54,15 +54,15 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
           List.of());
 
   private final VirtualExecutor executor;
-  private final Map<Long, Region> regions = new HashMap<>();
+  final Map<Long, Region> regions = new HashMap<>();
   private long nextAddress = 1L << 30;
   private long nextKey = 1;
 
   /** Each access for which memory or a file was registered. */
-  private final Set<Set<AccessFlag>> access = new HashSet<>();
+  final Set<Set<AccessFlag>> access = new HashSet<>();
 
   /** Bytes of registered regions of files. */
-  private long fileBytes;
+  long fileBytes;
 
   /** Bytes of all registered regions, in whole pages, and of rings. */
   private long pinnedBytes;
@@ -88,7 +88,7 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
 
   @Override
   public ConnectionManager createConnectionManager(CompletionChannel channel) {
-    return executor.manager();
+    return executor.manager;
   }
 
   @Override
@@ -112,19 +112,6 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   public MemoryRegion registerFile(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
     return new Region(null, offset, lengthBytes, access);
-  }
-
-  /** Regions that are registered now. */
-  int regions() {
-    return regions.size();
-  }
-
-  long fileBytes() {
-    return fileBytes;
-  }
-
-  Set<Set<AccessFlag>> access() {
-    return access;
   }
 
   /** It has pinned so many bytes more. */

@@ -23,7 +23,6 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.VirtualBlockServer;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
@@ -43,9 +42,9 @@ final class VirtualExecutor implements AutoCloseable {
   private static final long PAGE_BYTES = 4096;
 
   private final VirtualFabric fabric;
-  private final InetAddress address;
-  private final Manager manager = new Manager();
-  private final VirtualDevice device = new VirtualDevice(this);
+  final InetAddress address;
+  final Manager manager = new Manager();
+  final VirtualDevice device = new VirtualDevice(this);
   private final ShuffleCounters counters = new ShuffleCounters();
   private final PinnedBudget budget;
   private final RdmaTransport transport;
@@ -64,14 +63,29 @@ final class VirtualExecutor implements AutoCloseable {
   private long creatingUntilNs;
   private long ingressFreeNs;
   private long egressFreeNs;
-  private long bytesInFlight;
-  private long maxBytesInFlight;
-  private long maxLinkBytes;
+
+  /** Of READs that are posted. */
+  long bytesInFlight;
+
+  long maxBytesInFlight;
+
+  /** Most bytes that were pinned for messages and rings at a time. */
+  long maxLinkBytes;
+
   private long maxUnaccountedBytes;
-  private int unreceived;
-  private long workDone;
-  private long copiedBytes;
-  private int requests;
+
+  /** Messages that have found no receive. */
+  int unreceived;
+
+  /** Steps of its agent and its block server. */
+  long workDone;
+
+  /** Bytes of its map outputs that it has copied. */
+  long copiedBytes;
+
+  /** Connection requests that it has sent. */
+  int requests;
+
   private int queuePairNumbers;
   private int queuePairs;
 
@@ -143,16 +157,7 @@ final class VirtualExecutor implements AutoCloseable {
                 List.of(new NetworkAddress(address, 8)),
                 0,
                 listeners ->
-                    new Identity(
-                        new Endpoint(
-                            Integer.toString(number),
-                            "host",
-                            listeners,
-                            "virtual",
-                            Messages.PROTOCOL,
-                            number + 1L,
-                            new byte[Endpoint.TOKEN_BYTES]),
-                        new byte[0]),
+                    new Identity(TestExecutor.endpoint(number + 1L, listeners), new byte[0]),
                 reason -> {
                   throw new IllegalStateException(reason);
                 },
@@ -165,24 +170,12 @@ final class VirtualExecutor implements AutoCloseable {
             /* threadStart= */ thread -> {});
   }
 
-  InetAddress address() {
-    return address;
-  }
-
   Endpoint endpoint() {
     return transport.endpoint();
   }
 
   RdmaTransport transport() {
     return transport;
-  }
-
-  VirtualDevice device() {
-    return device;
-  }
-
-  ConnectionManager manager() {
-    return manager;
   }
 
   CompletionChannel channel() {
@@ -229,7 +222,7 @@ final class VirtualExecutor implements AutoCloseable {
     Runnable next = transport.built().queuePairs.poll();
     while (next != null) {
       Runnable creation = next;
-      long lengthNs = fabric.queuePairNs(this);
+      long lengthNs = fabric.queuePairTime.applyAsLong(this);
       hungCreation |= lengthNs == VirtualFabric.LOST;
       creatingUntilNs = Math.max(creatingUntilNs, fabric.nowNs()) + lengthNs;
       if (!hungCreation) {
@@ -270,15 +263,6 @@ final class VirtualExecutor implements AutoCloseable {
     }
   }
 
-  void onRequestSent() {
-    requests++;
-  }
-
-  /** A message has found no receive. */
-  void onUnreceived() {
-    unreceived++;
-  }
-
   /** A queue pair is created or destroyed; returns the number of a new one. */
   int onQueuePair(int change) {
     queuePairs += change;
@@ -304,10 +288,6 @@ final class VirtualExecutor implements AutoCloseable {
     from.egressFreeNs = sentNs + wireNs;
     ingressFreeNs = Math.max(sentNs + VirtualFabric.LATENCY_NS, ingressFreeNs) + wireNs;
     return ingressFreeNs;
-  }
-
-  void onSendDone(long readBytes) {
-    bytesInFlight -= readBytes;
   }
 
   private final class Channel implements CompletionChannel {
@@ -380,33 +360,9 @@ final class VirtualExecutor implements AutoCloseable {
     return transport.shared().work().connections();
   }
 
-  /** Connection requests that it has sent. */
-  int requests() {
-    return requests;
-  }
-
-  long maxBytesInFlight() {
-    return maxBytesInFlight;
-  }
-
-  /** Bytes of its map outputs that it has copied. */
-  long copiedBytes() {
-    return copiedBytes;
-  }
-
-  /** Steps of its agent and its block server. */
-  long work() {
-    return workDone;
-  }
-
   /** Bytes pinned for messages and rings: all but receive memory and files. */
   private long linkBytes() {
-    return budget.pinnedBytes() - transport.built().receiveBytes() - device.fileBytes();
-  }
-
-  /** Most bytes that were pinned for messages and rings at a time. */
-  long maxLinkBytes() {
-    return maxLinkBytes;
+    return budget.pinnedBytes() - transport.built().receiveBytes() - device.fileBytes;
   }
 
   /** Number of objects of its transport; those of log lines have their own limit. */
@@ -428,10 +384,10 @@ final class VirtualExecutor implements AutoCloseable {
     }
     transport.close();
     closed = true;
-    if (device.regions() > 0 || queuePairs > 0 || budget.pinnedBytes() > 0) {
+    if (device.regions.size() > 0 || queuePairs > 0 || budget.pinnedBytes() > 0) {
       throw new IllegalStateException(
           "left open: regions=%d queuePairs=%d pinnedBytes=%d"
-              .formatted(device.regions(), queuePairs, budget.pinnedBytes()));
+              .formatted(device.regions.size(), queuePairs, budget.pinnedBytes()));
     }
     if (maxUnaccountedBytes > 0 || unreceived > 0) {
       throw new IllegalStateException(

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.ToLongBiFunction;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import org.sparkrdma.verbs.VerbsException;
@@ -35,21 +36,6 @@ final class VirtualFabric implements AutoCloseable {
   /** Delay of what never arrives. */
   static final long LOST = -1;
 
-  /** Additional time of a connection event on its way to an executor. */
-  interface EventDelay {
-    long ns(VirtualExecutor to, ConnectionEvent.Type type);
-  }
-
-  /** Additional time of a message, by its type. What follows on its connection comes later. */
-  interface MessageDelay {
-    long ns(VirtualExecutor from, int type);
-  }
-
-  /** Additional time of a READ from an executor. What follows on its connection comes later. */
-  interface ReadDelay {
-    long ns(VirtualExecutor from);
-  }
-
   /** Answers of the host of an address to connection requests. */
   record Rejection(ConnectionEvent.Type type, byte[] privateData) {}
 
@@ -59,13 +45,22 @@ final class VirtualFabric implements AutoCloseable {
       new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
   private final List<VirtualExecutor> executors = new ArrayList<>();
   private final Map<InetAddress, VirtualExecutor> byAddress = new HashMap<>();
-  private final Map<InetAddress, Rejection> rejections = new HashMap<>();
-  private EventDelay eventDelay = (to, type) -> 0;
-  private MessageDelay messageDelay = (from, type) -> 0;
-  private ReadDelay readDelay = from -> 0;
-  private ToLongFunction<VirtualExecutor> queuePairTime = of -> 0;
-  private UnaryOperator<byte[]> messageChange = message -> message;
-  private Runnable beforeClose = () -> {};
+
+  /** Answers of hosts to all connection requests. */
+  final Map<InetAddress, Rejection> rejections = new HashMap<>();
+
+  /** Additional time of a connection event on its way to an executor. */
+  ToLongBiFunction<VirtualExecutor, ConnectionEvent.Type> eventDelay = (to, type) -> 0;
+
+  /** Additional time of a message, by its type. What follows on its connection comes later. */
+  ToLongBiFunction<VirtualExecutor, Integer> messageDelay = (from, type) -> 0;
+
+  /** Additional time of a READ from an executor. What follows on its connection comes later. */
+  ToLongFunction<VirtualExecutor> readDelay = from -> 0;
+
+  ToLongFunction<VirtualExecutor> queuePairTime = of -> 0;
+  UnaryOperator<byte[]> messageChange = message -> message;
+  Runnable beforeClose = () -> {};
   private int started;
   private long nowNs;
   private long order;
@@ -87,7 +82,7 @@ final class VirtualFabric implements AutoCloseable {
     }
     VirtualExecutor executor = new VirtualExecutor(this, started++, keys, partitions, blockBytes);
     executors.add(executor);
-    byAddress.put(executor.address(), executor);
+    byAddress.put(executor.address, executor);
     return executor;
   }
 
@@ -103,7 +98,7 @@ final class VirtualFabric implements AutoCloseable {
 
   /** An executor ends. */
   void end(VirtualExecutor executor) {
-    byAddress.remove(executor.address());
+    byAddress.remove(executor.address);
     executors.remove(executor);
     executor.close();
   }
@@ -142,28 +137,16 @@ final class VirtualFabric implements AutoCloseable {
 
   // Faults.
 
-  void delayEvents(EventDelay delay) {
+  void delayEvents(ToLongBiFunction<VirtualExecutor, ConnectionEvent.Type> delay) {
     eventDelay = delay;
   }
 
-  long eventDelayNs(VirtualExecutor to, ConnectionEvent.Type type) {
-    return eventDelay.ns(to, type);
-  }
-
-  void delayMessages(MessageDelay delay) {
+  void delayMessages(ToLongBiFunction<VirtualExecutor, Integer> delay) {
     messageDelay = delay;
   }
 
-  long messageDelayNs(VirtualExecutor from, int type) {
-    return messageDelay.ns(from, type);
-  }
-
-  void delayReads(ReadDelay delay) {
+  void delayReads(ToLongFunction<VirtualExecutor> delay) {
     readDelay = delay;
-  }
-
-  long readDelayNs(VirtualExecutor from) {
-    return readDelay.ns(from);
   }
 
   /** The device of an executor takes so long to create a queue pair; {@link #LOST} for ever. */
@@ -171,26 +154,14 @@ final class VirtualFabric implements AutoCloseable {
     queuePairTime = time;
   }
 
-  long queuePairNs(VirtualExecutor of) {
-    return queuePairTime.applyAsLong(of);
-  }
-
   /** Changes each message on its way. */
   void changeMessages(UnaryOperator<byte[]> change) {
     messageChange = change;
   }
 
-  byte[] changed(byte[] message) {
-    return messageChange.apply(message);
-  }
-
   /** Runs this before each end of a connection is closed with its queue pair. */
   void beforeClose(Runnable look) {
     beforeClose = look;
-  }
-
-  void onClosing() {
-    beforeClose.run();
   }
 
   /** The host of an address rejects all connection requests in this way. */
@@ -200,11 +171,6 @@ final class VirtualFabric implements AutoCloseable {
 
   void rejectNothing() {
     rejections.clear();
-  }
-
-  /** The rejection of requests to an address; null without. */
-  Rejection rejection(InetAddress address) {
-    return rejections.get(address);
   }
 
   @Override

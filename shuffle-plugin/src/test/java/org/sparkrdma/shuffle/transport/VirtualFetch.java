@@ -21,7 +21,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 final class VirtualFetch implements FetchHandler {
   private final boolean[] answers;
   private final Map<FallbackReason, Integer> failures = new EnumMap<>(FallbackReason.class);
-  private final List<String> details = new ArrayList<>();
   private final Runnable onAnswer;
   private final FetchingTask task;
 
@@ -111,7 +110,6 @@ final class VirtualFetch implements FetchHandler {
   public void onFailed(int index, FallbackReason reason, String detail) {
     failed++;
     failures.merge(reason, 1, Integer::sum);
-    details.add(detail);
     onAnswer(index);
   }
 
@@ -139,9 +137,5 @@ final class VirtualFetch implements FetchHandler {
   /** Blocks by TCP, by reason. */
   Map<FallbackReason, Integer> failures() {
     return failures;
-  }
-
-  List<String> details() {
-    return details;
   }
 }
