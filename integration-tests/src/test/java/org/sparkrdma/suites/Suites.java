@@ -19,7 +19,7 @@ final class Suites {
           List.of("ShuffleServiceSuite", "PushMergeSuite", "DecommissionSuite"),
           List.of("TerminationSuite", "DriverRestartSuite", "UpgradeSuite"),
           List.of("TabSuite", "HistorySuite", "DeliverySuite"),
-          List.of("OperatorsSuite", "FallbackSuite", "RequiredRdmaSuite"),
+          List.of("OperatorsSuite", "RequiredRdmaSuite"),
           List.of("BroadcastSuite", "PluginSuite"),
           List.of("VerifiedReadsSuite", "SchedulingSuite", "ServingSuite"),
           List.of("faults.FailingDiskSuite", "faults.MemoryLimitSuite"));

@@ -85,24 +85,13 @@ final class DecommissionSuite extends ScenarioSuite {
     assert(seconds < BoundSeconds)
   }
 
-  private def files(
-      cluster: SparkCluster,
-      executorId: String,
-      shuffleId: Int
-  ): DecommissionSuite.Files = {
-    val names = cluster.onEveryExecutor(DecommissionSuite.blockFiles)(executorId)
+  private def files(cluster: SparkCluster, executorId: String, shuffleId: Int): BlockFiles = {
+    val names =
+      cluster.onEveryExecutor(() => SparkInternals.blockFiles().asScala.toSeq)(executorId)
     val ofShuffle = names.filter(_.startsWith(s"shuffle_${shuffleId}_"))
-    DecommissionSuite.Files(
-      ofShuffle.count(_.endsWith(".data")),
-      ofShuffle.count(_.contains(".checksum."))
-    )
+    BlockFiles(ofShuffle.count(_.endsWith(".data")), ofShuffle.count(_.contains(".checksum.")))
   }
 }
 
-private object DecommissionSuite {
-
-  /** Number of files of one shuffle on one executor. */
-  final case class Files(outputs: Int, sums: Int)
-
-  val blockFiles: () => Seq[String] = () => SparkInternals.blockFiles().asScala.toSeq
-}
+/** Number of files of one shuffle on one executor. */
+private final case class BlockFiles(outputs: Int, sums: Int)

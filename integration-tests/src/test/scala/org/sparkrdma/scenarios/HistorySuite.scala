@@ -13,7 +13,6 @@ import com.fasterxml.jackson.databind.ObjectMapper
   * its jar and with this one.
   */
 final class HistorySuite extends ScenarioSuite {
-  private val Ok = 200
   private val Event = "\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":"
   private val Tab = "RDMA shuffle"
   private val LaterNote = "a later version of the plug-in wrote this log"
@@ -142,7 +141,7 @@ final class HistorySuite extends ScenarioSuite {
   /** A page of an application, as soon as the server has read its log. */
   private def page(server: HistoryServer, application: String, tab: String): String = eventually {
     val answer = Http.get(server.url(application, tab))
-    assert(answer.statusCode === Ok, answer.body)
+    assert(answer.statusCode === 200, answer.body)
     answer.body
   }
 

@@ -20,7 +20,7 @@ final class PluginSuite extends ScenarioSuite {
       assertAnswer(cluster, Jobs.groupBy(cluster.spark), Jobs.groupByAnswer)
       assertAnswer(cluster, FaultJob.Usual.run(cluster.sc), FaultJob.Usual.expected)
       assertAnswer(cluster, Jobs.coalescedAggregation(cluster.spark), Jobs.coalescedAnswer)
-      val managers = cluster.onEveryExecutor(PluginSuite.manager).values.toSet
+      val managers = cluster.onEveryExecutor(() => SparkInternals.shuffleManager()).values.toSet
       assert(managers === Set(Stub))
       val pids = cluster.processes().values
       // Removed shuffles do not reach the plug-in; what it registered ends by its idle time-out.
@@ -35,10 +35,4 @@ final class PluginSuite extends ScenarioSuite {
     assertAllByRead(traffic)
     assertNothingRetried(cluster)
   }
-}
-
-private object PluginSuite {
-
-  /** The shuffle manager of an executor. */
-  val manager: () => String = () => SparkInternals.shuffleManager()
 }
