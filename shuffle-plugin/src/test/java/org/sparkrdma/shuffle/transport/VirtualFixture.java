@@ -54,6 +54,6 @@ abstract class VirtualFixture {
   final void assertReads(VirtualExecutor reader, Endpoint server) {
     VirtualFetch fetch = new VirtualFetch(reader, server);
     fabric.runUntil(fetch::isAnswered, 1_000 * MS);
-    assertThat(fetch.isRead()).as("%s %s", fetch.failures(), fetch.details()).isTrue();
+    assertThat(fetch.isRead()).as("%s", fetch.failures()).isTrue();
   }
 }
