@@ -171,11 +171,6 @@ public final class WaitBudget {
     return parent == null ? inVain(sinceNs, nowNs) : parent.inVainHere(sinceNs, nowNs);
   }
 
-  /** The same where others of its parent, or none, are the reason: only the parent's is spent. */
-  public long inVainOfAll(long sinceNs, long nowNs) {
-    return parent.inVain(sinceNs, nowNs);
-  }
-
   /** How long a wait may take that has a result and is free. */
   public long freeNs() {
     return factor * FREE_NS;

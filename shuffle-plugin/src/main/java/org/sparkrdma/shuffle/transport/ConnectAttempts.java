@@ -95,7 +95,7 @@ final class ConnectAttempts {
 
   private void attempt(Peer peer, long nowNs) {
     if (!hasRoom()) {
-      peer.retryLater(true, nowNs);
+      peer.retryLater(nowNs);
       add(peer, nowNs);
       return;
     }
@@ -228,7 +228,7 @@ final class ConnectAttempts {
   /** The peer is well, but has no room now. */
   private void retry(FetchConnection attempt, String detail, long nowNs) {
     Peer peer = attempt.peer();
-    peer.retryLater(false, nowNs);
+    peer.retryLater(nowNs);
     attempt.markBroken(null, detail);
   }
 

@@ -79,9 +79,6 @@ final class Peer {
 
   private boolean mustConnect;
 
-  /** Whether its next attempt waits for room among the connections of this executor. */
-  private boolean lacksRoomHere;
-
   private long retryPauseNs;
   private long retryNs;
 
@@ -306,9 +303,6 @@ final class Peer {
     if (reason == FallbackReason.POOL_EMPTY) {
       return 0;
     }
-    if (waitsForAttempt() && lacksRoomHere) {
-      return first.budget.inVainOfAll(first.sinceNs, nowNs);
-    }
     boolean here = connection == null ? waitsForItsTurn() : connection.isHeldUpHere();
     return here
         ? first.budget.inVainHere(first.sinceNs, nowNs)
@@ -385,20 +379,14 @@ final class Peer {
   void requestConnection(long nowNs) {
     if (!mustConnect) {
       mustConnect = true;
-      lacksRoomHere = false;
       retryPauseNs = FIRST_RETRY_NS;
       retryNs = nowNs;
     }
   }
 
-  /**
-   * The peer or this executor has no room now: the next attempt follows after a pause.
-   *
-   * @param here whether it is this executor
-   */
-  void retryLater(boolean here, long nowNs) {
+  /** The peer or this executor has no room now: the next attempt follows after a pause. */
+  void retryLater(long nowNs) {
     mustConnect = true;
-    lacksRoomHere = here;
     retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));
     // Readers that were rejected together come again apart.
     retryNs =

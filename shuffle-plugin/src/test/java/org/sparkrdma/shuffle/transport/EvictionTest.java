@@ -7,7 +7,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /** Connections that make room for others, on executors with few of them, in virtual time. */
 class EvictionTest extends VirtualFixture {
@@ -55,26 +54,6 @@ class EvictionTest extends VirtualFixture {
     fabric.runUntil(next::isAnswered, 2_000 * MS);
     assertThat(next.isRead()).isTrue();
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-  }
-
-  /** What this executor lacks says nothing about the peer. */
-  @Test
-  void shouldChargeNoPeerForTheRoomThatItsReaderLacks() throws Exception {
-    VirtualExecutor reader = start(1);
-    Endpoint one = start(1).endpoint();
-    Endpoint other = start(1).endpoint();
-    fabric.delayReads(from -> 90 * MS);
-    VirtualFetch large = new VirtualFetch(reader, one, 0, BLOCKS, () -> {});
-    fabric.run(15 * MS);
-    VirtualFetch next = new VirtualFetch(reader, other);
-    fabric.runUntil(next::isAnswered, 2_000 * MS);
-    assertThat(large.isAnswered()).as("its connection has no room for the other").isFalse();
-    assertThat(next.failures()).containsOnlyKeys(FallbackReason.CONNECT_FAILED);
-    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
-    fabric.delayReads(from -> 0);
-    // READs that were begun go on.
-    fabric.run(10_000 * MS);
-    assertReads(reader, other);
   }
 
   /** Else a reader waits until the other's connection has been idle for minutes, and uses TCP. */
