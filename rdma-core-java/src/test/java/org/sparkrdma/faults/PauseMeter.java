@@ -5,19 +5,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures for how long this process does not run, by a thread that wants to run every 5 ms, and
- * for how long its threads wait for a processor. Safe for any thread.
+ * Measures for how long this process does not run, by a thread that wants to run every 5 ms. Safe
+ * for any thread.
  */
 public final class PauseMeter {
   private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** A longer time between two runs of the thread is a pause. */
-  private static final long PAUSE_NS = 2 * STEP_NS;
-
-  private final ProcessorWaits waitsBefore = ProcessorWaits.now();
   private volatile boolean stopped;
   private volatile long longestNs;
-  private volatile long totalNs;
 
   /** Starts the measurement, which ends with {@link #stop}. */
   public static PauseMeter start() {
@@ -30,13 +25,10 @@ public final class PauseMeter {
 
   private void measure() {
     long lastNs = System.nanoTime();
-    long pausesNs = 0;
     while (!stopped) {
       LockSupport.parkNanos(STEP_NS);
       long nowNs = System.nanoTime();
       longestNs = Math.max(longestNs, nowNs - lastNs);
-      pausesNs += nowNs - lastNs > PAUSE_NS ? nowNs - lastNs : 0;
-      totalNs = pausesNs;
       lastNs = nowNs;
     }
   }
@@ -44,14 +36,6 @@ public final class PauseMeter {
   /** Ends the measurement. */
   public void stop() {
     stopped = true;
-  }
-
-  /**
-   * All pauses until now together, and all waits of threads for a processor: many short ones delay
-   * a test as much as a long one.
-   */
-  public long totalMs() {
-    return TimeUnit.NANOSECONDS.toMillis(totalNs) + ProcessorWaits.now().msSince(waitsBefore);
   }
 
   /** The longest time between two runs of the thread. */

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Bounds of the times of faults, and comparisons of what was read under them. */
+/** What tests of faults share. */
 package org.sparkrdma.faults;

@@ -68,7 +68,6 @@ class Aarch64IT {
     String result =
         output().lines().filter(line -> line.startsWith("contract: ")).findFirst().orElseThrow();
     assertThat(result).contains("\"failed\":0,\"skipped\":0");
-    System.out.println("aarch64: " + result);
   }
 
   private String compileScriptedDevice() throws IOException, InterruptedException {

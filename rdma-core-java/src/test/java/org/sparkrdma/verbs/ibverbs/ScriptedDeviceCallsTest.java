@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,7 +180,6 @@ class ScriptedDeviceCallsTest extends ScriptedDeviceFixture {
 
   /** A change of access is a call of the kernel. */
   @Test
-  @DisplayName("ibv_modify_qp takes seconds, and ibv_post_send of another thread fails meanwhile")
   void shouldNotLetAPostWaitForAChangeOfAccess() throws Exception {
     ScriptedExchange exchange = connect();
     long before = library.calls("ibv_modify_qp");

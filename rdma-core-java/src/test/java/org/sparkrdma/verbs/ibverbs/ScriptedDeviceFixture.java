@@ -3,17 +3,15 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkrdma.faults.Comparison;
-import org.sparkrdma.faults.FaultBound;
-import org.sparkrdma.faults.PauseMeter;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -25,18 +23,16 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 @ExtendWith(ScriptedLibrary.Available.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 abstract class ScriptedDeviceFixture {
+  /** Maximum time of a test and the next exchange, on a busy machine too. */
+  private static final double MAX_SECONDS = 10;
+
   /** The device of the class that runs. */
   static ScriptedLibrary library;
 
   private final long beginNs = System.nanoTime();
-  private final long idleBeforeNs = ScriptedExchange.idleNs();
-  private final PauseMeter pauses = PauseMeter.start();
   final VerbsEngine engine = ScriptedEngine.over(library);
 
   private ScriptedExchange exchange;
-
-  /** Bound of the time from the beginning of the test to the end of the next exchange. */
-  int boundSeconds = FaultBound.BRIEF;
 
   /** Whether the test's script makes something fail. */
   boolean faulty = true;
@@ -47,8 +43,7 @@ abstract class ScriptedDeviceFixture {
   }
 
   @AfterEach
-  void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
-    Comparison during = ScriptedExchange.takeReads();
+  void leaveNothingAndTransferAgain() throws Exception {
     if (exchange != null) {
       exchange.close();
     }
@@ -63,23 +58,12 @@ abstract class ScriptedDeviceFixture {
         ScriptedExchange again = new ScriptedExchange(next)) {
       again.run();
     }
-    Comparison afterwards = ScriptedExchange.takeReads();
     awaitNoObjects();
     assertIdle(idlePercent);
     assertIdle(ScriptedExchange.takeIdlePercent());
-    long idleNs = ScriptedExchange.idleNs() - idleBeforeNs;
-    double seconds = (System.nanoTime() - beginNs - idleNs) / 1e9;
-    pauses.stop();
-    long pausesMs = pauses.totalMs();
-    int bound = FaultBound.seconds(boundSeconds, pausesMs);
-    assertThat(during.hasNoneWrong()).as("%s", during).isTrue();
-    assertThat(afterwards).as("READs of the next exchange").isEqualTo(Comparison.of(true));
-    if (!ScriptedLibrary.isGiven()) {
-      assertThat(seconds).isLessThan(bound);
-    }
-    if (faulty) {
-      assertThat(test.getDisplayName()).as("what the device does").doesNotEndWith("()");
-    }
+    double seconds = (System.nanoTime() - beginNs) / 1e9;
+    // An emulated processor takes many times as long.
+    assertThat(ScriptedLibrary.isGiven() ? 0 : seconds).as("seconds").isLessThan(MAX_SECONDS);
   }
 
   private static void assertIdle(double percent) {
@@ -95,6 +79,13 @@ abstract class ScriptedDeviceFixture {
       Thread.onSpinWait();
     }
     assertThat(library.outstanding()).as("objects left in the device").isZero();
+  }
+
+  /** The only device that can be used. */
+  final DeviceInfo listed() throws Exception {
+    List<DeviceInfo> devices = engine.devices();
+    assertThat(devices).hasSize(1);
+    return devices.get(0);
   }
 
   /** An exchange that has only opened the device; it is closed after the test. */

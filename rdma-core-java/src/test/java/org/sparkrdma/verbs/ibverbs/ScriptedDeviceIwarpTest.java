@@ -3,11 +3,9 @@ package org.sparkrdma.verbs.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,7 +34,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("iWARP: a request has no answer when its connection is closed")
   void shouldGoOnWhileARequestWithoutAnAnswerIsClosed() throws Exception {
     ScriptedExchange exchange = connect();
     library.lose(ScriptedLibrary.CONNECT_REQUEST, 1);
@@ -53,7 +50,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("iWARP: an accepted connection is not established when it is closed")
   void shouldGoOnWhileAnAcceptedConnectionIsClosed() throws Exception {
     ScriptedExchange exchange = connect();
     Connection initiator = exchange.request();
@@ -71,7 +67,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("iWARP: an accepted connection is not established when it is disconnected")
   void shouldDisconnectAnAcceptedConnectionWhenItIsEstablished() throws Exception {
     ScriptedExchange exchange = connect();
     Connection initiator = exchange.request();
@@ -93,7 +88,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("iWARP: a request has no answer when its device is closed")
   void shouldCloseTheDeviceWhenARequestHasNoAnswer() throws Exception {
     library.limit("outcome_ms", SHORT_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -108,36 +102,32 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
 
   /** Same as while the kernel asks the port mapper iwpmd. */
   @Test
-  @DisplayName("iWARP: rdma_connect to one of two peers does not return")
   void shouldConnectToOtherPeersWhileARequestDoesNotReturn() throws Exception {
     library.limit("outcome_ms", LONG_MS);
     ScriptedExchange exchange = connect();
     exchange.connectTimeout = Duration.ofMillis(LONG_MS);
     InetSocketAddress first = exchange.listenerAddress();
-    InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
+    InetSocketAddress held = exchange.listen();
     library.limit("held_port", held.getPort());
     exchange.request(held);
 
     exchange.transfer();
     exchange.request(first);
     exchange.accept();
-    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
-    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+    exchange.expectEstablished();
 
     library.limit("held_port", 0);
     exchange.accept();
-    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
-    exchange.expect(ConnectionEvent.Type.ESTABLISHED);
+    exchange.expectEstablished();
     exchange.transfer();
   }
 
   @Test
-  @DisplayName("iWARP: a connection is closed while rdma_connect does not return")
   void shouldGoOnWhileAConnectionIsClosedInARequestThatDoesNotReturn() throws Exception {
     library.limit("outcome_ms", LONG_MS);
     ScriptedExchange exchange = connect();
     exchange.connectTimeout = Duration.ofMillis(LONG_MS);
-    InetSocketAddress held = exchange.listenAt(InetAddress.getLoopbackAddress());
+    InetSocketAddress held = exchange.listen();
     library.limit("held_port", held.getPort());
 
     exchange.request(held).close();
@@ -151,7 +141,6 @@ class ScriptedDeviceIwarpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("iWARP: the device is closed while rdma_connect does not return")
   void shouldCloseTheDeviceWhenARequestHasReturned() throws Exception {
     library.limit("outcome_ms", SHORT_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {

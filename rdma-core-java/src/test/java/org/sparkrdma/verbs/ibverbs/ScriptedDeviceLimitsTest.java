@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +57,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("a device that pages on demand refuses the timer of page faults")
   void shouldTransferWithoutTheTimerOfPageFaults() throws Exception {
     library.limit("odp", 1);
     library.fail("ibv_modify_qp", EINVAL, 1, 1);
@@ -88,7 +86,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("registrations with and without the hint of relaxed ordering are refused once")
   void shouldRegisterWithoutTheHintOfRelaxedOrderingWhereItIsRefused() throws Exception {
     Set<AccessFlag> relaxed = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
     try (Device device = engine.open(ScriptedEngine.DEVICE);
@@ -119,7 +116,6 @@ class ScriptedDeviceLimitsTest extends ScriptedDeviceFixture {
 
   /** Linux before 6.2. */
   @Test
-  @DisplayName("the kernel registers only files that can be written, and then nothing")
   void shouldTellAKernelThatPinsForWritingFromADeviceThatRefusesEverything() throws Exception {
     try (Device device = engine.open(ScriptedEngine.DEVICE)) {
       ProtectionDomain domain = device.allocateProtectionDomain();

@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.faults.FaultBound;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
@@ -23,13 +21,10 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   private static final int ENDLESS_MS = 600_000;
 
   /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
-  @ParameterizedTest(name = "the connection manager reports {1} for an established connection")
-  @CsvSource({
-    ScriptedLibrary.CONNECT_ERROR + ", CONNECT_ERROR",
-    ScriptedLibrary.UNREACHABLE + ", UNREACHABLE",
-    ScriptedLibrary.REJECTED + ", REJECTED"
-  })
-  void shouldEndAConnectionThatTheKernelReportsAsFailed(int event, String name) throws Exception {
+  @ParameterizedTest(name = "the event {0} for an established connection")
+  @ValueSource(
+      ints = {ScriptedLibrary.CONNECT_ERROR, ScriptedLibrary.UNREACHABLE, ScriptedLibrary.REJECTED})
+  void shouldEndAConnectionThatTheKernelReportsAsFailed(int event) throws Exception {
     ScriptedExchange exchange = connect();
 
     library.raiseOnConnections(event);
@@ -41,7 +36,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
    * Events of many connections come at once when a switch fails; each may cost calls of the kernel.
    */
   @Test
-  @DisplayName("many events of the connection manager come at once")
   void shouldTakeAFewOfManyEventsInEachTurn() throws Exception {
     int each = 20;
     String call = "rdma_get_cm_event";
@@ -52,7 +46,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
     }
     long before = library.calls(call);
 
-    assertThat(exchange.manager.pollEvent()).isNull();
+    assertThat(exchange.node.manager.pollEvent()).isNull();
 
     assertThat(library.calls(call) - before).isEqualTo(IbverbsConnectionManager.EVENTS_PER_TURN);
     while (library.calls(call) - before < 2L * each) {
@@ -63,7 +57,6 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
 
   /** librdmacm waits for the daemon ibacm in this call. */
   @Test
-  @DisplayName("an event comes while a route is being resolved")
   void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
     library.delay("rdma_resolve_route", ENDLESS_MS);
     try {
@@ -81,9 +74,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("a route is resolved too late")
   void shouldEndAnAttemptWhoseRouteIsResolvedTooLate() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS);
     ScriptedExchange exchange = open();
     exchange.resolve(Duration.ofMillis(SLOW_MS / 4));
@@ -93,9 +84,7 @@ class ScriptedDeviceSetUpTest extends ScriptedDeviceFixture {
   }
 
   @Test
-  @DisplayName("the device is closed while a route is being resolved")
   void shouldCloseWhileARouteIsBeingResolved() throws Exception {
-    boundSeconds = FaultBound.OF_A_WAIT;
     library.delay("rdma_resolve_route", SLOW_MS / 2);
     ScriptedExchange exchange = open();
     resolveUntilTheRouteIsAsked(exchange);

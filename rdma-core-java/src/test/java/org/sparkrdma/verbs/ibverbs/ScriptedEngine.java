@@ -37,9 +37,4 @@ public final class ScriptedEngine {
   static VerbsEngine over(ScriptedLibrary library, NetworkLinks links) {
     return new IbverbsEngine(new Libraries(library.verbs(), library.cm()), links);
   }
-
-  /** Forgets that the device has refused to change access. */
-  public static void forgetRefusals() {
-    IbverbsDevice.forgetRefusals();
-  }
 }

@@ -5,23 +5,15 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import org.sparkrdma.faults.Comparison;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -30,9 +22,9 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -60,12 +52,6 @@ final class ScriptedExchange implements AutoCloseable {
   /** Confined to the tests' thread. */
   private static double idlePercent;
 
-  /** Time of all measurements so far; confined likewise. */
-  private static long idleNs;
-
-  /** The READs of all exchanges since the last call of {@link #takeReads}; confined likewise. */
-  private static Comparison reads = Comparison.NONE;
-
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
   /** Private data of requests and replies. */
@@ -81,19 +67,16 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   final Device device;
-  private final Queue<ConnectionEvent> events = new ArrayDeque<>();
   private final List<Connection> ends = new ArrayList<>();
   private final Set<Long> completed = new HashSet<>();
-  CompletionChannel channel;
-  CompletionQueue completions;
-  ConnectionManager manager;
-  private ProtectionDomain domain;
-  private HostMemory memory;
-  private MemoryRegion region;
+
+  /** Null before it listens or resolves. */
+  Node node;
+
+  private Node.Block block;
   private Listener listener;
   private final byte[] content = new byte[BYTES];
   private String failure;
-  private QueuePair queuePair;
 
   /** Time-out of attempts by {@link #connect} and {@link #request}. */
   Duration connectTimeout = CONNECT_TIMEOUT;
@@ -108,7 +91,7 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** That of the initiator, once connected. */
   QueuePair queuePair() {
-    return queuePair;
+    return initiator().queuePair();
   }
 
   /** Everything from the start to the end. */
@@ -121,16 +104,18 @@ final class ScriptedExchange implements AutoCloseable {
   void connect() throws VerbsException, Failed {
     Connection initiator = resolve(CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
-    queuePair = initiator.createQueuePair(domain, settings());
+    initiator.createQueuePair(node.domain, settings());
     initiator.connect(parameters());
     ConnectionEvent request = expect(ConnectionEvent.Type.CONNECT_REQUEST);
     if (!Arrays.equals(DATA, request.privateData())) {
       throw new Failed("private data of the request");
     }
-    Connection responder = request.connection();
-    ends.add(responder);
-    responder.createQueuePair(domain, settings());
-    responder.accept(parameters());
+    ends.add(accept(request.connection()));
+    expectEstablished();
+  }
+
+  /** Waits until both ends are connected. */
+  void expectEstablished() throws Failed {
     expect(ConnectionEvent.Type.ESTABLISHED);
     expect(ConnectionEvent.Type.ESTABLISHED);
   }
@@ -138,22 +123,19 @@ final class ScriptedExchange implements AutoCloseable {
   /** Listens, and begins to resolve the listener's address. */
   Connection resolve(Duration timeout) throws VerbsException {
     prepare();
-    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
-    Connection initiator = manager.resolve(listener.address(), null, timeout);
+    return resolve(listen(), timeout);
+  }
+
+  private Connection resolve(InetSocketAddress address, Duration timeout) throws VerbsException {
+    Connection initiator = node.manager.resolve(address, null, timeout);
     ends.add(initiator);
     return initiator;
   }
 
-  /** Listens at an address. */
-  InetSocketAddress listenAt(InetAddress address) throws VerbsException {
-    return listenAt(new InetSocketAddress(address, 0));
-  }
-
-  InetSocketAddress listenAt(InetSocketAddress address) throws VerbsException {
-    if (manager == null) {
-      prepare();
-    }
-    listener = manager.listen(address, DEPTH);
+  /** Listens at one more address. */
+  InetSocketAddress listen() throws VerbsException {
+    listener =
+        node.manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
     return listener.address();
   }
 
@@ -164,10 +146,7 @@ final class ScriptedExchange implements AutoCloseable {
   /** Begins to resolve an address where nothing listens. */
   Connection resolve(InetAddress address) throws VerbsException {
     prepare();
-    Connection initiator =
-        manager.resolve(new InetSocketAddress(address, 4711), null, CONNECT_TIMEOUT);
-    ends.add(initiator);
-    return initiator;
+    return resolve(new InetSocketAddress(address, 4711), CONNECT_TIMEOUT);
   }
 
   Connection initiator() {
@@ -181,9 +160,9 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Requests a connection from a listener, with a queue pair. */
   Connection request(InetSocketAddress address) throws VerbsException, Failed {
-    Connection initiator = manager.resolve(address, null, connectTimeout);
+    Connection initiator = node.manager.resolve(address, null, connectTimeout);
     expect(ConnectionEvent.Type.RESOLVED);
-    initiator.createQueuePair(domain, settings());
+    initiator.createQueuePair(node.domain, settings());
     long before = ScriptedDeviceFixture.library.calls("rdma_connect");
     initiator.connect(parameters());
     // On iWARP another thread makes the call.
@@ -193,8 +172,11 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Accepts the next request, with a queue pair. */
   Connection accept() throws VerbsException, Failed {
-    Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
-    responder.createQueuePair(domain, settings());
+    return accept(expect(ConnectionEvent.Type.CONNECT_REQUEST).connection());
+  }
+
+  private Connection accept(Connection responder) throws VerbsException {
+    responder.createQueuePair(node.domain, settings());
     responder.accept(parameters());
     return responder;
   }
@@ -209,20 +191,14 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   private void prepare() throws VerbsException {
-    channel = device.createCompletionChannel();
-    completions = device.createCompletionQueue(4 * DEPTH, channel);
-    manager = device.createConnectionManager(channel);
-    domain = device.allocateProtectionDomain();
-    memory = device.allocate(2 * BYTES);
+    node = new Node(device);
+    block = node.block(2 * BYTES, 0, Node.READABLE);
     new Random(BYTES).nextBytes(content);
-    memory.slice(0, BYTES).put(content);
-    region =
-        domain.register(
-            memory, 0, 2 * BYTES, Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
+    block.memory().slice(0, BYTES).put(content);
   }
 
   QueuePairSettings settings() {
-    return new QueuePairSettings(completions, completions, DEPTH, DEPTH, 1, remoteAccess);
+    return new QueuePairSettings(node.queue, node.queue, DEPTH, DEPTH, 1, remoteAccess);
   }
 
   private ConnectionParameters parameters() {
@@ -232,24 +208,19 @@ final class ScriptedExchange implements AutoCloseable {
   /** A message, then a READ, each polled after a wait on the armed queue. */
   void transfer() throws Failed {
     completed.clear();
-    var receive = new WorkRequest(1).receive(1).local(region, BYTES, MESSAGE);
+    var receive = new WorkRequest(1).receive(1).local(block.region(), BYTES, MESSAGE);
     await(() -> ends.get(1).queuePair().postReceive(receive));
-    var send = new WorkRequest(1).send(2).local(region, 0, MESSAGE).signalled();
+    var send = new WorkRequest(1).send(2).local(block.region(), 0, MESSAGE).signalled();
     await(() -> ends.get(0).queuePair().postSend(send));
     await(() -> completed.contains(1L) && completed.contains(2L));
     requireSame(MESSAGE);
     postRead();
     await(() -> completed.contains(3L));
-    reads = reads.plus(Comparison.of(isSame(BYTES)));
     requireSame(BYTES);
   }
 
   void postRead() throws Failed {
-    var read =
-        new WorkRequest(1)
-            .read(3, region.address(), region.remote().remoteKey())
-            .local(region, BYTES, BYTES)
-            .signalled();
+    WorkRequest read = block.read(3, block.region(), 0, BYTES, BYTES);
     await(() -> ends.get(0).queuePair().postSend(read));
   }
 
@@ -265,24 +236,11 @@ final class ScriptedExchange implements AutoCloseable {
     await(() -> completed.contains(4L));
   }
 
-  /** The READs that have completed since the last call, and whether they brought their bytes. */
-  static Comparison takeReads() {
-    Comparison taken = reads;
-    reads = Comparison.NONE;
-    return taken;
-  }
-
+  /** Compares the first bytes of the target with those of the source. */
   private void requireSame(int length) throws Failed {
-    if (!isSame(length)) {
+    if (!Arrays.equals(block.bytes(BYTES, length), Arrays.copyOf(content, length))) {
       throw new Failed("wrong bytes: lengthBytes=" + length);
     }
-  }
-
-  /** Compares the first bytes of the target with those of the source. */
-  private boolean isSame(int length) {
-    byte[] received = new byte[length];
-    memory.slice(BYTES, length).get(received);
-    return Arrays.equals(received, 0, length, content, 0, length);
   }
 
   void disconnect() throws Failed {
@@ -292,8 +250,8 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Waits for an event of this type; any other is a failure. */
   ConnectionEvent expect(ConnectionEvent.Type type) throws Failed {
-    await(() -> !events.isEmpty());
-    ConnectionEvent event = events.remove();
+    await(() -> !node.events.isEmpty());
+    ConnectionEvent event = node.events.remove();
     if (event.type() != type) {
       throw new Failed(event.type() + ": " + event.reason());
     }
@@ -303,8 +261,8 @@ final class ScriptedExchange implements AutoCloseable {
   /** Takes the events that were raised before; each is a failure. */
   void expectNoEvent() throws Failed {
     poll();
-    if (!events.isEmpty()) {
-      ConnectionEvent event = events.remove();
+    if (!node.events.isEmpty()) {
+      ConnectionEvent event = node.events.remove();
       throw new Failed(event.type() + ": " + event.reason());
     }
   }
@@ -328,9 +286,9 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   private void turn(long maxSleepNs) {
-    completions.arm();
+    node.queue.arm();
     // Takes the channel's events in each turn, also where completions come before they are awaited.
-    channel.await(poll() == 0 ? maxSleepNs : 0);
+    node.channel.await(poll() == 0 ? maxSleepNs : 0);
   }
 
   /** Takes turns for a time. */
@@ -343,7 +301,7 @@ final class ScriptedExchange implements AutoCloseable {
 
   int poll() {
     int found =
-        completions.poll(
+        node.queue.poll(
             DEPTH,
             completion -> {
               if (completion.status() == WorkStatus.SUCCESS) {
@@ -352,11 +310,11 @@ final class ScriptedExchange implements AutoCloseable {
                 onFailedWork(completion.status());
               }
             });
-    ConnectionEvent event = manager.pollEvent();
+    ConnectionEvent event = node.manager.pollEvent();
     while (event != null) {
-      events.add(event);
+      node.events.add(event);
       found++;
-      event = manager.pollEvent();
+      event = node.manager.pollEvent();
     }
     return found;
   }
@@ -366,7 +324,7 @@ final class ScriptedExchange implements AutoCloseable {
     if (failure != null) {
       return;
     }
-    ConnectionEvent event = manager.pollEvent();
+    ConnectionEvent event = node.manager.pollEvent();
     failure =
         event == null ? "work failed: status=" + status : event.type() + ": " + event.reason();
   }
@@ -374,10 +332,8 @@ final class ScriptedExchange implements AutoCloseable {
   @Override
   public void close() {
     // An emulated processor takes many times as long for each turn.
-    if (manager != null && !ScriptedLibrary.isGiven()) {
-      long beginNs = System.nanoTime();
+    if (node != null && !ScriptedLibrary.isGiven()) {
       idlePercent = Math.max(idlePercent, measureIdle());
-      idleNs += System.nanoTime() - beginNs;
     }
     device.close();
   }
@@ -387,11 +343,6 @@ final class ScriptedExchange implements AutoCloseable {
     double highest = idlePercent;
     idlePercent = 0;
     return highest;
-  }
-
-  /** Time that all exchanges so far have measured the CPU use of nothing, a part of no fault. */
-  static long idleNs() {
-    return idleNs;
   }
 
   /**
