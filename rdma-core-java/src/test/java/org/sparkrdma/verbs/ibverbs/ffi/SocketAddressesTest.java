@@ -3,11 +3,9 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HexFormat;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -38,15 +36,5 @@ class SocketAddressesTest {
 
     assertThat(written(socket)).isEqualTo((bytes + "0".repeat(56)).substring(0, 56));
     assertThat(read(bytes)).isEqualTo(socket);
-  }
-
-  @Test
-  void shouldKeepTheScopeOfALinkLocalAddress() throws Exception {
-    byte[] bytes = InetAddress.getByName("fe80::5").getAddress();
-    Inet6Address scoped = Inet6Address.getByAddress(null, bytes, 7);
-
-    InetSocketAddress read = read(written(new InetSocketAddress(scoped, 1)));
-
-    assertThat(((Inet6Address) read.getAddress()).getScopeId()).isEqualTo(7);
   }
 }
