@@ -6,10 +6,11 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -23,13 +24,13 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 class ArchitectureTest {
   private static final String DISNI_ENGINE = "org.sparkrdma.verbs.disni..";
   private static final String IBVERBS_CALLS = "org.sparkrdma.verbs.ibverbs.ffi";
-  private static final String JFFI = "com.kenai.jffi..";
-  private static final String DISNI = "com.ibm.disni..";
-  private static final String SHARED_BY_ENGINES = "org.sparkrdma.verbs.engine..";
-  private static final String[] ENGINES = {
+  private static final DescribedPredicate<JavaClass> DISNI = resideInAPackage("com.ibm.disni..");
+  private static final DescribedPredicate<JavaClass> SHARED_BY_ENGINES =
+      resideInAPackage("org.sparkrdma.verbs.engine..");
+  private static final String[] ENGINE_PACKAGES = {
     "org.sparkrdma.verbs.soft..", "org.sparkrdma.verbs.ibverbs..", DISNI_ENGINE
   };
-
+  private static final DescribedPredicate<JavaClass> ENGINES = resideInAnyPackage(ENGINE_PACKAGES);
   private static JavaClasses production;
 
   @BeforeAll
@@ -41,87 +42,51 @@ class ArchitectureTest {
     assertThat(production).isNotEmpty();
   }
 
-  @Test
-  void shouldNotDependOnSpark() {
-    noClasses()
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(
-            "org.apache.spark..",
-            "org.apache.hadoop..",
-            "scala..",
-            "io.netty..",
-            "org.sparkrdma.shuffle..")
-        .check(production);
+  /** Those classes may not depend on these. */
+  private static void forbid(
+      DescribedPredicate<JavaClass> those, DescribedPredicate<JavaClass> these) {
+    allowOnly(those, not(these));
   }
 
+  private static void allowOnly(
+      DescribedPredicate<JavaClass> those, DescribedPredicate<JavaClass> these) {
+    classes().that(those).should().onlyDependOnClassesThat(these).check(production);
+  }
+
+  /** Nor on Spark. */
   @Test
   void shouldDependOnlyOnTheJdkAndTheLogger() {
-    String[] allowed = {"java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma.."};
-    classes()
-        .that()
-        .resideOutsideOfPackages(DISNI_ENGINE, IBVERBS_CALLS)
-        .should()
-        .onlyDependOnClassesThat()
-        .resideInAnyPackage(allowed)
-        .check(production);
-    classes()
-        .that()
-        .resideInAPackage(DISNI_ENGINE)
-        .should()
-        .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideInAPackage(DISNI)))
-        .check(production);
-    classes()
-        .that()
-        .resideInAPackage(IBVERBS_CALLS)
-        .should()
-        .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideInAPackage(JFFI)))
-        .check(production);
+    DescribedPredicate<JavaClass> allowed =
+        resideInAnyPackage("java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma..")
+            .and(not(resideInAPackage("org.sparkrdma.shuffle..")));
+    allowOnly(not(resideInAnyPackage(DISNI_ENGINE, IBVERBS_CALLS)), allowed);
+    allowOnly(resideInAPackage(DISNI_ENGINE), allowed.or(DISNI));
+    allowOnly(resideInAPackage(IBVERBS_CALLS), allowed.or(resideInAPackage("com.kenai.jffi..")));
   }
 
   /** This class is loaded also without DiSNI's jar. */
   @Test
   void shouldDetectDisniWithoutItsClasses() {
-    classes()
-        .that()
-        .haveSimpleName("DisniProvider")
-        .should()
-        .onlyDependOnClassesThat(not(resideInAPackage(DISNI)))
-        .check(production);
+    forbid(name("org.sparkrdma.verbs.disni.DisniProvider").forSubtype(), DISNI);
   }
 
   @Test
   void shouldReachEnginesOnlyThroughTheApi() {
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ENGINES)
-        .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage(ENGINES)
-        .check(production);
+    forbid(not(ENGINES), ENGINES);
   }
 
   @Test
   void shouldKeepEnginesIndependentOfEachOther() {
-    for (String engine : ENGINES) {
-      noClasses()
-          .that()
-          .resideInAPackage(engine)
-          .should()
-          .dependOnClassesThat(resideInAnyPackage(ENGINES).and(not(resideInAPackage(engine))))
-          .check(production);
+    for (String engine : ENGINE_PACKAGES) {
+      forbid(resideInAPackage(engine), ENGINES.and(not(resideInAPackage(engine))));
     }
   }
 
   @Test
   void shouldKeepTheLoopbackEnginesSharedStateIndependentOfItsObjects() {
-    noClasses()
-        .that()
-        .resideInAPackage("org.sparkrdma.verbs.soft.shared")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("org.sparkrdma.verbs.soft")
-        .check(production);
+    forbid(
+        resideInAPackage("org.sparkrdma.verbs.soft.shared"),
+        resideInAPackage("org.sparkrdma.verbs.soft"));
   }
 
   /**
@@ -142,15 +107,7 @@ class ArchitectureTest {
   /** The package is public only for the packages of the engines. */
   @Test
   void shouldUseTheSharedEngineCoreInEnginesOnly() {
-    noClasses()
-        .that()
-        .resideOutsideOfPackages(ENGINES)
-        .and()
-        .resideOutsideOfPackage(SHARED_BY_ENGINES)
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage(SHARED_BY_ENGINES)
-        .check(production);
+    forbid(not(ENGINES.or(SHARED_BY_ENGINES)), SHARED_BY_ENGINES);
   }
 
   /** Public classes in an engine's subpackages are public for that engine only. */
@@ -170,17 +127,13 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldKeepTheApiFreeOfMemoryAndEngines() {
-    noClasses()
-        .that()
-        .resideInAnyPackage(
+  void shouldKeepTheApiFreeOfMemory() {
+    forbid(
+        resideInAnyPackage(
             "org.sparkrdma.verbs",
             "org.sparkrdma.verbs.cm",
             "org.sparkrdma.verbs.device",
-            "org.sparkrdma.verbs.spi")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("org.sparkrdma.memory..")
-        .check(production);
+            "org.sparkrdma.verbs.spi"),
+        resideInAPackage("org.sparkrdma.memory.."));
   }
 }
