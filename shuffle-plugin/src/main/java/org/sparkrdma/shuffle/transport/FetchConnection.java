@@ -153,11 +153,13 @@ final class FetchConnection extends MessageConnection {
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
     LocateAnswers answers = exchange.answers();
     ReadBatch batch = answers.take(answer, reads, nowNs);
+    long requestId = answers.requestId();
     if (!answers.hadNoRoom()) {
       chargeSlowResult(nowNs);
     }
+    // From now on the peer may overwrite the answer.
     postReceive(buffer);
-    long askedNs = exchange.endAnswer(answers.requestId(), nowNs);
+    long askedNs = exchange.endAnswer(requestId, nowNs);
     if (answers.hadNoRoom()) {
       peers.onVainAnswer(this, askedNs, nowNs);
     }
