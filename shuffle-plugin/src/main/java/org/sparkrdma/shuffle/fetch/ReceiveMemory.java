@@ -40,6 +40,9 @@ public final class ReceiveMemory {
    */
   private static final int LOOK_AHEAD = 64;
 
+  /** About the same of all readers together that are not known: each has one request. */
+  private static final int UNKNOWN_LOOK_AHEAD = 16 * LOOK_AHEAD;
+
   private final RegisteredPool pool;
   private final long limitBytes;
   private final ShuffleCounters counters;
@@ -339,13 +342,18 @@ public final class ReceiveMemory {
     ended.forEach(Runnable::run);
   }
 
-  /** The readers; the one whose wait is next is the first. */
+  /** The readers at which a check looks; the one whose wait is next is the first. */
   private PriorityQueue<Line> beginCheck(long nowNs) {
     PriorityQueue<Line> order =
         new PriorityQueue<>(lines.size(), Comparator.comparingLong(line -> line.next.number));
+    int unknown = 0;
     for (Line line : lines.values()) {
-      line.beginCheck(nowNs);
-      order.add(line);
+      boolean known = line.reader.isKnown();
+      if (known || unknown < UNKNOWN_LOOK_AHEAD) {
+        unknown += known ? 0 : line.waits.size();
+        line.beginCheck(nowNs);
+        order.add(line);
+      }
     }
     return order;
   }

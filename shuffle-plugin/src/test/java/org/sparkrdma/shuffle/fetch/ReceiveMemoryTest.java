@@ -157,6 +157,25 @@ class ReceiveMemoryTest {
     assertThat(granted).containsExactly(waiting.get(0));
   }
 
+  /** Each request has a reader of its own beside another shuffle manager. */
+  @Test
+  void shouldLookAtFewOfTheBlocksOfReadersThatAreNotKnown() {
+    hold(CHUNKS * 3 / 4);
+    List<FetchingTask> readers = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      readers.add(new FetchingTask(null));
+    }
+    List<Block> waiting = await(50_000, readers);
+    Block known = await(1, hungry());
+    check();
+    assertThat(asked).isLessThan(READERS * FEW);
+    assertThat(granted).containsExactly(known);
+    for (int i = 0; i < 400; i++) {
+      check();
+    }
+    assertThat(waiting).as("waits in vain").allMatch(block -> block.ended);
+  }
+
   @Test
   void shouldCancelABlockWithoutALookAtTheOthers() {
     List<Block> waiting = await(60_000, hungryReaders()).subList(20_000, 40_000);
