@@ -25,9 +25,11 @@ import org.apache.spark.io.CompressionCodec$;
 record EventLog(
     FileSystem system, String path, String name, List<FileStatus> files, String incomplete) {
   private static final String ROLLING = "eventlog_v2_";
-  private static final String PART = "events_([0-9]{1,18})_.*";
-  private static final String SUFFIXES =
-      "([.](lz4|lzf|snappy|zstd))?([.]inprogress)?([.]compact)?$";
+
+  /** A file of events, but not a compacted one that is still written. */
+  private static final String PART = "events_([0-9]{1,18})_.*(?<![.]inprogress)";
+
+  private static final String SUFFIXES = "([.](lz4|lzf|snappy|zstd))?([.](inprogress|compact))*$";
 
   /** Logs of a file, of the directory of a rolling log, or of a directory of logs. */
   static List<EventLog> find(FileSystem system, Path path) throws IOException {

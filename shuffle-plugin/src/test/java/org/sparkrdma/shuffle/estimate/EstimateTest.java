@@ -220,6 +220,17 @@ class EstimateTest {
     assertThat(one.tasks()).isEqualTo(3);
   }
 
+  /** The history server compacts now, or was stopped while it did. */
+  @Test
+  void shouldPassOverACompactedFileThatIsNotWhole() throws IOException {
+    roll(ID, log().waitingJob().end(21_000), ".zstd", 1, 2, 3);
+    String unfinished = "events_2_" + ID + ".zstd.compact.inprogress";
+    write("eventlog_v2_" + ID + "/" + unfinished, log().waitingJob().bytes());
+    Estimation one = only(directory.resolve("eventlog_v2_" + ID));
+    assertThat(one.tasks()).isEqualTo(4);
+    assertThat(one.verdict()).as(one.why()).isEqualTo(Verdict.WORTH_A_PILOT);
+  }
+
   @Test
   void shouldGiveNoVerdictWhenAFileOfARollingLogIsMissing() throws IOException {
     roll(ID, log().waitingJob(), "", 1, 3);
