@@ -104,7 +104,8 @@ final class Stage {
    * @param slotsNow tasks that they can run at the same time
    */
   void executors(int slotsNow, int coresNow) {
-    slots = Math.max(slots, slotsNow);
+    // The replay uses no more, and memory may not have room for what was configured.
+    slots = Math.max(slots, Math.min(slotsNow, MAX_HELD));
     cores = Math.max(cores, coresNow);
   }
 

@@ -71,6 +71,9 @@ class StageTest {
     // Three slots take 10 or 9 s, two 19 or 9 s.
     assertThat(saving(8, 8, atOnce).waitingMost()).isCloseTo(10_000 * (1 - 9 / 10.0), EXACT);
     assertThat(saving(2, 2, atOnce).waitingMost()).isCloseTo(10_000 * (1 - 9 / 19.0), EXACT);
+    // More than memory has room for.
+    int all = Integer.MAX_VALUE;
+    assertThat(saving(all, all, atOnce).waitingMost()).isCloseTo(10_000 * (1 - 9 / 10.0), EXACT);
     // 28 s of tasks in 10 s.
     assertThat(saving(0, 0, atOnce).waitingMost()).isCloseTo(10_000 * (1 - 9 / 10.0), EXACT);
   }
