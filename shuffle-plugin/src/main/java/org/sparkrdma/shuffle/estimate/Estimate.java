@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -109,8 +110,10 @@ public final class Estimate {
         "Wrong value: key=" + key + " value=" + value + " allowed=" + allowed + reason, cause);
   }
 
-  private static String firstLine(Exception e) {
-    return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
+  /** What has happened; a message of Hadoop also has the stack of its server. */
+  static String firstLine(Exception e) {
+    String message = Objects.toString(e.getMessage(), "").strip();
+    return message.isEmpty() ? e.toString() : message.lines().findFirst().orElseThrow();
   }
 
   private void find(String key, String name, Map<String, EventLog> logs) {

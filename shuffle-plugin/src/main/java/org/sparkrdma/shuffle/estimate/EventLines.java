@@ -89,7 +89,7 @@ final class EventLines extends InputStream {
       return count >= 0;
     } catch (IOException | RuntimeException e) {
       // Of a codec, whose frame is open or damaged, or of the file system.
-      failure = e.getMessage() == null ? e.toString() : e.getMessage();
+      failure = Estimate.firstLine(e);
       return false;
     }
   }

@@ -67,7 +67,7 @@ record EventLog(
       return new EventLog(system, path, app, parts, incomplete);
     } catch (IOException e) {
       // It may belong to somebody else.
-      return new EventLog(system, path, app, List.of(), e.getMessage());
+      return new EventLog(system, path, app, List.of(), Estimate.firstLine(e));
     }
   }
 

@@ -144,7 +144,7 @@ class EventLinesTest {
           @Override
           public int read(byte[] to, int offset, int length) throws IOException {
             if (done) {
-              throw new IOException("Truncated source");
+              throw new IOException("Truncated source\n\tat the.stack.of.a.Server");
             }
             done = true;
             byte[] text =
