@@ -6,7 +6,6 @@ import static java.util.stream.Collectors.joining;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,11 +51,9 @@ record CostTable(Map<Boolean, NavigableMap<Long, JsonNode>> measured, String sou
 
   /** The table of the published reports. */
   static CostTable published() throws IOException {
-    try (InputStream in = CostTable.class.getResourceAsStream("costs.json")) {
-      JsonNode table = new ObjectMapper().readTree(in);
-      String source = "the published report, " + table.at("/environments/0/version").asText();
-      return of(List.of(table), source);
-    }
+    JsonNode table = new ObjectMapper().readTree(CostTable.class.getResourceAsStream("costs.json"));
+    String source = "the published report, " + table.at("/environments/0/version").asText();
+    return of(List.of(table), source);
   }
 
   /**
