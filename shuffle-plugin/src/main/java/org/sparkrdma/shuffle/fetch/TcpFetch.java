@@ -52,18 +52,6 @@ public final class TcpFetch implements BlockFetchingListener {
     this.open = new LinkedHashSet<>(Arrays.asList(blockIds));
   }
 
-  /** The same without a time that is asked for. */
-  public static void fetch(
-      FetchContext context,
-      BlockManagerAddress peer,
-      int stage,
-      String[] blockIds,
-      BlockFetchingListener listener,
-      DownloadFileManager files,
-      boolean fallback) {
-    fetch(context, peer, stage, blockIds, listener, files, fallback, null);
-  }
-
   /**
    * Fetches blocks by Spark's client, which may connect on the caller's thread. Each gets one
    * answer, also when the client throws. Where a member of Spark is missing, Spark's client answers
@@ -75,7 +63,7 @@ public final class TcpFetch implements BlockFetchingListener {
    * @param fallback whether reader and peer use RDMA
    * @param probed is given the time until the first block; null without
    */
-  static void fetch(
+  public static void fetch(
       FetchContext context,
       BlockManagerAddress peer,
       int stage,

@@ -100,7 +100,7 @@ final class WrongChecksum {
     for (int attempt = 1; true; attempt++) {
       TcpBlock block = new TcpBlock();
       try {
-        TcpFetch.fetch(context, request.peer(), request.stage(), one, block, null, true);
+        TcpFetch.fetch(context, request.peer(), request.stage(), one, block, null, true, null);
         return await(block);
       } catch (ExecutionException e) {
         boolean noMemory = e.getCause() instanceof OutOfDirectMemoryError;

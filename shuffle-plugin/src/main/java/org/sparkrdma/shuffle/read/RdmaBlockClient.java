@@ -74,7 +74,8 @@ public class RdmaBlockClient extends ForwardingClient {
       FetchingTask reader = task();
       BlockManagerAddress peer = new BlockManagerAddress(executorId, host, port);
       if (reads.is(Way.DRAINING)) {
-        TcpFetch.fetch(context, peer, reader.stage(), blockIds.clone(), listener, files, false);
+        TcpFetch.fetch(
+            context, peer, reader.stage(), blockIds.clone(), listener, files, false, null);
         return;
       }
       boolean tries = mayUseRdma();
@@ -83,7 +84,8 @@ public class RdmaBlockClient extends ForwardingClient {
         for (int i = 0; i < blockIds.length; i++) {
           context.counters().fellBack(reason);
         }
-        TcpFetch.fetch(context, peer, reader.stage(), blockIds.clone(), listener, files, tries);
+        TcpFetch.fetch(
+            context, peer, reader.stage(), blockIds.clone(), listener, files, tries, null);
         return;
       }
       String[] names = blockIds.clone();
@@ -99,7 +101,7 @@ public class RdmaBlockClient extends ForwardingClient {
         parsed.removeAll(Set.copyOf(others));
         names = parsed.toArray(String[]::new);
         String[] rest = others.toArray(String[]::new);
-        TcpFetch.fetch(context, peer, reader.stage(), rest, listener, null, false);
+        TcpFetch.fetch(context, peer, reader.stage(), rest, listener, null, false, null);
         open = names;
       }
       if (names.length > 0) {

@@ -78,7 +78,6 @@ final class Peer {
   private int failedAttempts;
 
   private boolean mustConnect;
-
   private long retryPauseNs;
   private long retryNs;
 
