@@ -293,6 +293,9 @@ final class Application {
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");
     }
+    if (settings.path("spark.shuffle.service.enabled").asText().equals("true")) {
+      notes.add("the CPU times are too good: a shuffle service spends less of them for a block");
+    }
     if (spark.matches("([0-3]|4[.]0)[.].*")) {
       notes.add("until Spark 4.0, waiting lacks the time to connect and to ask (SPARK-54536)");
     } else if (localBytes > bytes && waitMs > 0) {

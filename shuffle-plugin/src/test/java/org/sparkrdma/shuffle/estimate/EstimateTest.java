@@ -388,11 +388,14 @@ class EstimateTest {
     String merged =
         ",'Push Based Shuffle':{'Merged Remote Blocks Fetched':60,'Merged Remote Bytes Read':"
             + "600000,'Merged Remote Chunks Fetched':6}";
-    Events events = log().job(0, 0).task(0, 0, 10_000, 0, 100, 1_000_000, merged);
+    Events events = log().settings("'spark.shuffle.service.enabled':'true'").job(0, 0);
+    events.task(0, 0, 10_000, 0, 100, 1_000_000, merged);
     Estimation one = only(write(ID, events.jobEnd(0, 10_000).end(10_000).bytes()));
     assertThat(one.remoteBytes()).isEqualTo(400_000);
     assertThat(one.remoteBlocks()).isEqualTo(40);
-    assertThat(one.notes()).singleElement().asString().startsWith("0.6 MB in merged blocks");
+    assertThat(one.notes()).hasSize(2);
+    assertThat(one.notes().get(0)).startsWith("0.6 MB in merged blocks");
+    assertThat(one.notes().get(1)).startsWith("the CPU times are too good: a shuffle service");
   }
 
   @Test
