@@ -36,19 +36,21 @@ public record PublishedQueries(QuerySuite suite, String scale, int partitions, L
   private static final MathContext DIGITS = new MathContext(9);
 
   /**
-   * @param shape such as {@code 0.1x16xall} or {@code 1x64x5}: scale, partitions, name of a query
+   * @param shape such as {@code 0.1x16xall} or {@code 1x64x5+14a}: scale, partitions, queries
    */
   public static PublishedQueries parse(QuerySuite suite, String shape) {
     Workload.Shape parts = Workload.Shape.parse(shape, 3);
     parts.decimal(0, MAX_SCALE);
-    String query = parts.text(2);
     List<String> known = suite.queries();
-    if (!query.equals(ALL) && !known.contains(query)) {
-      throw new MisuseException(
-          "'%s' in '%s' must be %s or a query from %s to %s"
-              .formatted(query, shape, ALL, known.get(0), known.get(known.size() - 1)));
+    List<String> queries =
+        parts.text(2).equals(ALL) ? known : List.of(parts.text(2).split("[+]", -1));
+    for (String query : queries) {
+      if (!known.contains(query)) {
+        throw new MisuseException(
+            "'%s' in '%s' must be %s or a query from %s to %s"
+                .formatted(query, shape, ALL, known.get(0), known.get(known.size() - 1)));
+      }
     }
-    List<String> queries = query.equals(ALL) ? known : List.of(query);
     return new PublishedQueries(suite, parts.text(0), parts.count(1, 1, 100_000), queries);
   }
 

@@ -19,9 +19,9 @@ public enum ShuffleJob {
   /** Many small records, several iterations. */
   PAGERANK("PAGESxLINKSxITERATIONSxPARTITIONS", "200000x8x5x64", false),
   /** The queries of TPC-H. */
-  TPCH("SCALExPARTITIONSxQUERY", "1x32xall", true),
+  TPCH("SCALExPARTITIONSxQUERY[+QUERY...]", "1x32xall", true),
   /** The queries of TPC-DS. */
-  TPCDS("SCALExPARTITIONSxQUERY", "1x32xall", true);
+  TPCDS("SCALExPARTITIONSxQUERY[+QUERY...]", "1x32xall", true);
 
   private final String form;
 
