@@ -103,10 +103,10 @@ record RatioChart(List<String> reports, boolean oneMachine, List<Bar> bars) {
       return jobAndShape + ": " + shuffle;
     }
     String job = JOBS.getOrDefault(shape.group(1), shape.group(1));
-    String blocks = shape.group(2).replaceFirst(".*x", "");
-    return "%s%s%s: %s"
-        .formatted(
-            job, job.equals("groupby") ? ", blocks of " + blocks : "", shape.group(3), shuffle);
+    String part = shape.group(2).replaceFirst(".*x", "");
+    String what = job.equals("groupby") ? ", blocks of " + part : "";
+    what = part.contains("+") ? ", %d queries".formatted(part.split("[+]").length) : what;
+    return "%s%s%s: %s".formatted(job, what, shape.group(3), shuffle);
   }
 
   private String title() {
