@@ -70,6 +70,10 @@ final class Agent implements Runnable {
 
   private long waitsNs;
   private final AtomicLong turns = new AtomicLong();
+
+  /** The turn in which it hangs or has hung. */
+  private volatile long hungTurn = -1;
+
   private int untilEvents;
   private long nowNs;
   private long shortTickNs;
@@ -109,6 +113,16 @@ final class Agent implements Runnable {
   /** Number of iterations so far. Safe for any thread. */
   long turns() {
     return turns.get();
+  }
+
+  /** It has been in one call of the device for seconds, in this turn. Safe for any thread. */
+  void markHung(long turn) {
+    hungTurn = turn;
+  }
+
+  /** Whether it is in a call of the device that takes seconds. Safe for any thread. */
+  boolean hangs() {
+    return turns.get() == hungTurn;
   }
 
   /** Requests the end of {@link #run}. Safe for any thread. */

@@ -96,7 +96,7 @@ public final class RdmaTransport implements StartedTransport {
 
   /** Reason for which no block is fetched now; null without. */
   private String unusable() {
-    return unusable == null && built.watchdog.agentHangs() ? HANGS : unusable;
+    return unusable == null && built.agent.hangs() ? HANGS : unusable;
   }
 
   /** An established connection on which the task may post; null where nothing may wait for it. */
@@ -143,7 +143,7 @@ public final class RdmaTransport implements StartedTransport {
     String reason = built.watchdog.check();
     if (reason != null && unusable == null) {
       lose(reason);
-    } else if (built.watchdog.agentHangs()) {
+    } else if (built.agent.hangs()) {
       leaveToTcp(HANGS);
     }
   }

@@ -13,8 +13,7 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
  * Checks each second that the agent takes turns, that no creation of a queue pair hangs, and that
  * this host still has the addresses of the listeners: peers know them, so the loss of one needs a
  * new start. It counts checks instead of time: after a pause of the whole process one check finds
- * the agent where it was, and the next one does not. Confined to the control thread, but for {@link
- * #agentHangs}.
+ * the agent where it was, and the next one does not. Confined to the control thread.
  */
 final class TransportWatchdog {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatchdog.class);
@@ -28,7 +27,8 @@ final class TransportWatchdog {
   private static final int MISSED_CHECKS = 2;
 
   private final AgentResources shared;
-  private final Turns agent;
+  private final Agent agent;
+  private final Turns agentTurns;
   private final Turns queuePairs;
   private final long checksForHang;
   private int missedChecks;
@@ -37,21 +37,14 @@ final class TransportWatchdog {
   /** Checks since the last one that came late, as they do on a busy machine. */
   private int timelyChecks;
 
-  /** The turn in which the agent hangs or has hung. */
-  private volatile long hungTurn = -1;
-
   TransportWatchdog(AgentResources shared, Agent agent, Thread agentThread) {
     this.shared = shared;
-    this.agent = new Turns(agentThread, agent::turns);
+    this.agent = agent;
+    this.agentTurns = new Turns(agentThread, agent::turns);
     this.queuePairs = new Turns(shared.queuePairs().thread(), shared.queuePairs()::turns);
     this.checksForHang =
         Math.max(MIN_CHECKS_FOR_HANG, shared.settings().requestTimeout().dividedBy(CHECK_INTERVAL));
     this.checkedNs = shared.device().nanoClock().getAsLong();
-  }
-
-  /** Whether the agent is in a call of the device that takes seconds. Safe for any thread. */
-  boolean agentHangs() {
-    return agent.turns.getAsLong() == hungTurn;
   }
 
   /** Returns the reason why RDMA is lost; null while it is not, and after it was returned. */
@@ -59,12 +52,13 @@ final class TransportWatchdog {
     long nowNs = shared.device().nanoClock().getAsLong();
     timelyChecks = nowNs - checkedNs > 2 * CHECK_INTERVAL.toNanos() ? 0 : timelyChecks + 1;
     checkedNs = nowNs;
-    if (agent.haveStopped()) {
+    if (agentTurns.haveStopped()) {
       return "the transport agent hangs in a call of the device";
     }
-    if (Math.min(agent.unchangedChecks, timelyChecks) >= CHECKS_FOR_TCP && !agentHangs()) {
-      hungTurn = agent.seen;
-      LOG.warn("A call of the device takes seconds; blocks use TCP until it ends", agent.stack());
+    if (Math.min(agentTurns.unchangedChecks, timelyChecks) >= CHECKS_FOR_TCP && !agent.hangs()) {
+      agent.markHung(agentTurns.seen);
+      LOG.warn(
+          "A call of the device takes seconds; blocks use TCP until it ends", agentTurns.stack());
     }
     if (queuePairs.haveStopped()) {
       return "the device hangs while it creates a queue pair";
