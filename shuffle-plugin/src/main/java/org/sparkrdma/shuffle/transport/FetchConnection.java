@@ -11,6 +11,7 @@ import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.SetupMessages;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 
@@ -125,7 +126,7 @@ final class FetchConnection extends MessageConnection {
     if (type == Messages.REPLY) {
       onReply(buffer, message, nowNs);
     } else if (type == Messages.REFUSAL && state() == State.PROVING) {
-      markBroken(FallbackReason.REFUSED, "refused " + Messages.refusal(message));
+      markBroken(FallbackReason.REFUSED, "refused " + SetupMessages.refusal(message));
     } else if (type == Messages.LOCATED && isUsable()) {
       onLocated(buffer, message, nowNs);
     } else if (type == Messages.RELEASED && isUsable()) {

@@ -9,8 +9,8 @@ import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hmac;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
 import org.sparkrdma.shuffle.wire.SetupMessages;
+import org.sparkrdma.shuffle.wire.SetupMessages.Refusal;
 
 /**
  * The mutual proof of the ends of one connection, by the first three messages on its queue pair,

@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
-import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Release;
 
 /**
  * The messages that a reader's connection sends: LOCATEs of blocks, and the release of leases;
@@ -324,8 +324,8 @@ final class LocateExchange {
       if (!due || !message.isFree() || !canSend()) {
         return false;
       }
-      int count = Math.min(leaseCount, Messages.maxLeases(MemoryShares.MESSAGE_BYTES));
-      ByteBuffer out = Messages.beginRelease(message.bytes, count);
+      int count = Math.min(leaseCount, Release.maxLeases(MemoryShares.MESSAGE_BYTES));
+      ByteBuffer out = Release.begin(message.bytes, count);
       for (int i = 0; i < count; i++) {
         out.putLong(leases[i]);
       }
@@ -340,7 +340,7 @@ final class LocateExchange {
 
   /** Checks the answer to the RELEASE. */
   void checkReleased(ByteBuffer answer) {
-    Messages.checkReleased(answer);
+    Release.checkReleased(answer);
     if (!messageForRelease().awaitsAnswer) {
       throw new MalformedMessageException("RELEASED without a RELEASE");
     }

@@ -17,7 +17,9 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.SetupMessages;
+import org.sparkrdma.shuffle.wire.SetupMessages.Refusal;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
@@ -133,7 +135,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
       onConfirm(buffer, message, nowNs);
     } else if (type == Messages.LOCATE || type == Messages.RELEASE) {
       if (type == Messages.RELEASE) {
-        Messages.checkRelease(message);
+        Release.check(message);
       } else {
         leases = Math.max(0, leases - Locate.releasedLeases(message));
         locates[buffer] =
@@ -166,7 +168,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
       send(setup, handshake.writeReply(out), nowNs);
     } else {
       peers.onRefusedRequest(connection.remoteAddress(), refusal);
-      send(setup, Messages.writeRefusal(out, refusal), nowNs);
+      send(setup, SetupMessages.writeRefusal(out, refusal), nowNs);
     }
   }
 
@@ -206,7 +208,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
   }
 
   private void onRelease(int buffer, RegisteredChunk answer, long nowNs) {
-    long[] released = Messages.releasedLeases(messages[buffer]);
+    long[] released = Release.leases(messages[buffer]);
     leases = Math.max(0, leases - released.length);
     for (long lease : released) {
       if (!server.release(number, lease)) {
@@ -216,7 +218,7 @@ final class ServeConnection extends MessageConnection implements OpenLocate.Repl
       }
     }
     postReceive(buffer);
-    send(answer, Messages.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
+    send(answer, Release.writeReleased(answer.slice(0, answer.lengthBytes())), nowNs);
   }
 
   private RegisteredChunk takeAnswerBuffer() {

@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.serve.BlockServer;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.SetupMessages.Refusal;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 

@@ -7,7 +7,8 @@ import java.util.Arrays;
 import javax.crypto.Mac;
 
 /**
- * The messages of a connection's set-up, which prove each end to the other. Stateless.
+ * The messages of a connection's set-up, which prove each end to the other, or refuse that of the
+ * caller. Stateless.
  *
  * <pre>
  *  REQUEST, 72 bytes                       REPLY, 56 bytes
@@ -21,7 +22,11 @@ import javax.crypto.Mac;
  *                                           0  type = 10 (8 bit)
  *                                           1  version (8 bit)
  *                                           2  reserved = 0 (48 bit)
- *                                           8  proof (256 bit)
+ *  REFUSAL, 8 bytes                         8  proof (256 bit)
+ *   0  type = 11 (8 bit)
+ *   1  version (8 bit)
+ *   2  reason (8 bit)
+ *   3  reserved = 0 (40 bit)
  * </pre>
  *
  * <p>A proof is an HMAC-SHA-256 (RFC 2104) with the callee's key over a letter that names the
@@ -37,6 +42,24 @@ public final class SetupMessages {
   public static final int REPLY_BYTES = 56;
   public static final int CONFIRM_BYTES = 40;
   private static final int PROOF_BYTES = 32;
+
+  /** Reason of a REFUSAL. */
+  public enum Refusal {
+    /** Another version of the protocol. */
+    VERSION(1),
+    /** The incarnation is not that of this executor: an old endpoint, or a port used again. */
+    INCARNATION(2),
+    /** The proof is wrong. */
+    PROOF(3),
+    /** Not a REQUEST at all. */
+    MALFORMED(5);
+
+    private final byte code;
+
+    Refusal(int code) {
+      this.code = (byte) code;
+    }
+  }
 
   private SetupMessages() {}
 
@@ -91,5 +114,22 @@ public final class SetupMessages {
   /** The version of a set-up message; 0 when it is too short. */
   public static int version(ByteBuffer message) {
     return message.remaining() < Messages.HEADER_BYTES ? 0 : message.get(message.position() + 1);
+  }
+
+  /** Writes a REFUSAL; returns its length in bytes. */
+  public static int writeRefusal(ByteBuffer out, Refusal reason) {
+    Messages.begin(out, Messages.REFUSAL).put(2, reason.code);
+    return Messages.HEADER_BYTES;
+  }
+
+  /** The reason of a REFUSAL; {@link Refusal#MALFORMED} when it is not known. */
+  public static Refusal refusal(ByteBuffer message) {
+    byte code = Messages.view(message, Messages.HEADER_BYTES).get(2);
+    for (Refusal reason : Refusal.values()) {
+      if (reason.code == code) {
+        return reason;
+      }
+    }
+    return Refusal.MALFORMED;
   }
 }

@@ -23,6 +23,7 @@ import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
+import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -269,7 +270,7 @@ final class BarePeer implements AutoCloseable {
   /** A RELEASE. */
   static byte[] release(long... leases) {
     ByteBuffer out = ByteBuffer.allocate(256);
-    ByteBuffer message = Messages.beginRelease(out, leases.length);
+    ByteBuffer message = Release.begin(out, leases.length);
     for (long lease : leases) {
       message.putLong(lease);
     }
@@ -375,7 +376,7 @@ final class BarePeer implements AutoCloseable {
 
   void sendReleased() {
     ByteBuffer out = ByteBuffer.allocate(8);
-    Messages.writeReleased(out);
+    Release.writeReleased(out);
     send(out.array());
   }
 

@@ -39,7 +39,9 @@ import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
+import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.SetupMessages;
+import org.sparkrdma.shuffle.wire.SetupMessages.Refusal;
 
 /**
  * Effects on a server of strangers, and of executors of the application that break the protocol:
@@ -128,7 +130,7 @@ class HostilePeerTest extends TransportFixture {
   private void assertRefused(Refusal reason) throws Exception {
     byte[] answer = peer.awaitMessage();
     assertThat(answer[0]).isEqualTo((byte) Messages.REFUSAL);
-    assertThat(Messages.refusal(ByteBuffer.wrap(answer))).isEqualTo(reason);
+    assertThat(SetupMessages.refusal(ByteBuffer.wrap(answer))).isEqualTo(reason);
     assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
     assertHonestPeerReads(1);
   }
@@ -507,7 +509,7 @@ class HostilePeerTest extends TransportFixture {
     startAndProve(new Options(2));
     Located.Decoder extent = peer.locate(block(0));
     peer.send(BarePeer.release(0, 1, -1, extent.leaseId() + 1));
-    Messages.checkReleased(ByteBuffer.wrap(peer.awaitMessage()));
+    Release.checkReleased(ByteBuffer.wrap(peer.awaitMessage()));
     assertThat(peer.read(extent)).isTrue();
     assertHonestPeerReads(1);
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();

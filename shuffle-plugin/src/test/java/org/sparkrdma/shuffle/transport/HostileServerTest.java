@@ -28,8 +28,8 @@ import org.sparkrdma.shuffle.transport.TestExecutor.Options;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
-import org.sparkrdma.shuffle.wire.Messages.Refusal;
 import org.sparkrdma.shuffle.wire.SetupMessages;
+import org.sparkrdma.shuffle.wire.SetupMessages.Refusal;
 
 /**
  * Effects of a hostile server on a reader: the server's blocks use TCP in bounded time, each is
@@ -227,7 +227,7 @@ class HostileServerTest extends TransportFixture {
 
   private static byte[] refusal(Refusal reason) {
     ByteBuffer out = ByteBuffer.allocate(8);
-    Messages.writeRefusal(out, reason);
+    SetupMessages.writeRefusal(out, reason);
     return out.array();
   }
 

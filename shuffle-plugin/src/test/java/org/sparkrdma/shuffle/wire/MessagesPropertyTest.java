@@ -155,13 +155,13 @@ class MessagesPropertyTest {
 
   @Property(seed = "3")
   void shouldReadAReleaseAsItWasWritten(@ForAll @Size(max = 100) List<Long> leases) {
-    ByteBuffer out = Messages.beginRelease(ByteBuffer.allocate(MESSAGE_BYTES), leases.size());
+    ByteBuffer out = Release.begin(ByteBuffer.allocate(MESSAGE_BYTES), leases.size());
     leases.forEach(out::putLong);
     ByteBuffer message = out.slice(0, out.position());
     assertAccepted(
         message,
         () ->
-            assertThat(Messages.releasedLeases(message))
+            assertThat(Release.leases(message))
                 .isEqualTo(leases.stream().mapToLong(Long::longValue).toArray()));
   }
 
@@ -184,9 +184,9 @@ class MessagesPropertyTest {
   void shouldDecodeAnyBytesOrRefuseThem(@ForAll("nearly") byte[] bytes) {
     ByteBuffer message = ByteBuffer.wrap(bytes);
     GUARD.accepts(bytes.length, () -> Locate.decode(message));
-    GUARD.accepts(bytes.length, () -> Messages.releasedLeases(message));
-    GUARD.accepts(bytes.length, () -> Messages.checkReleased(message));
-    GUARD.accepts(bytes.length, () -> Messages.refusal(message));
+    GUARD.accepts(bytes.length, () -> Release.leases(message));
+    GUARD.accepts(bytes.length, () -> Release.checkReleased(message));
+    GUARD.accepts(bytes.length, () -> SetupMessages.refusal(message));
     GUARD.accepts(
         bytes.length,
         () -> {
