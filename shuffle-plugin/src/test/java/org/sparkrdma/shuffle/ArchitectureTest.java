@@ -116,9 +116,9 @@ class ArchitectureTest {
             "Peer.FIRST_RETRY_NS",
             "Peer.MAX_RETRY_NS",
             // Of one that answers, after waits in vain.
-            "Peer.PAUSED_NS",
-            "Peer.APART_NS",
-            "Peer.MAX_PAUSED_NS",
+            "PeerWaits.PAUSED_NS",
+            "PeerWaits.APART_NS",
+            "PeerWaits.MAX_PAUSED_NS",
             "ConnectAttempts.YOUNG_NS",
             "ServePeers.MIN_IDLE_NS",
             // Of leases, which no block waits for.

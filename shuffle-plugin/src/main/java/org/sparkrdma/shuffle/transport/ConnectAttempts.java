@@ -113,9 +113,9 @@ final class ConnectAttempts {
       FallbackReason reason = FallbackReason.POOL_EMPTY;
       if (!RdmaConnection.isShortage(e)) {
         reason = FallbackReason.CONNECT_FAILED;
-        boolean quarantined = peer.isQuarantined(nowNs);
-        peer.onFault(nowNs);
-        onFault(peer, reason, e.getMessage(), !quarantined && peer.isQuarantined(nowNs));
+        boolean quarantined = peer.waits().isQuarantined(nowNs);
+        peer.waits().onFault(nowNs);
+        onFault(peer, reason, e.getMessage(), !quarantined && peer.waits().isQuarantined(nowNs));
       }
       peers.leaveWaitingToTcp(peer, reason, e.getMessage(), nowNs);
     }

@@ -26,6 +26,7 @@ import org.sparkrdma.verbs.cm.Connection;
 final class FetchConnection extends MessageConnection {
   private final FetchPeers peers;
   private final Peer peer;
+  private final PeerWaits waits;
   private final Handshake handshake;
 
   /** Null before there is a queue pair, as the next one. */
@@ -54,6 +55,7 @@ final class FetchConnection extends MessageConnection {
     super(shared, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
+    this.waits = peer.waits();
     this.handshake = Handshake.ofInitiator(peer.endpoint(), shared.self());
     this.progressNs = nowNs;
   }
@@ -174,7 +176,7 @@ final class FetchConnection extends MessageConnection {
     lastUsedNs = nowNs;
     if (use instanceof ReadBatch batch) {
       if (!suspect) {
-        peer.onResult(nowNs);
+        waits.onResult(nowNs);
       }
       chargeSlowResult(nowNs);
       reads.onReadDone(batch, nowNs);
@@ -230,9 +232,9 @@ final class FetchConnection extends MessageConnection {
 
   /** Before a message or READ counts as done: what was waited for it too long is not free. */
   private void chargeSlowResult(long nowNs) {
-    if (!suspect && nowNs - progressNs > peer.freeNs()) {
+    if (!suspect && nowNs - progressNs > waits.freeNs()) {
       long sinceNs = later(oldestNs(nowNs), progressNs);
-      if (nowNs - sinceNs > peer.freeNs()) {
+      if (nowNs - sinceNs > waits.freeNs()) {
         peers.onSlowResult(this, sinceNs, nowNs);
       }
     }
@@ -248,9 +250,9 @@ final class FetchConnection extends MessageConnection {
     if (suspect && oldestNs(nowNs) == nowNs) {
       // All that was begun has ended.
       suspect = false;
-      peer.needLongWait(nowNs - waitedSinceNs);
-      peer.onRecovered(nowNs);
-      limitNs = peer.limitNs(nowNs);
+      waits.needLongWait(nowNs - waitedSinceNs);
+      waits.onRecovered(nowNs);
+      limitNs = waits.limitNs(nowNs);
     }
   }
 
@@ -279,7 +281,7 @@ final class FetchConnection extends MessageConnection {
     long oldestNs = oldestNs(nowNs);
     boolean open = oldestNs - nowNs < 0;
     long sinceNs = later(oldestNs, progressNs);
-    boolean over = open && !suspect && peer.isOver(sinceNs, nowNs);
+    boolean over = open && !suspect && waits.isOver(sinceNs, nowNs);
     // It may have had only blocks that no LOCATE has named: no end of anything follows.
     suspect &= open;
     if (over) {
@@ -296,7 +298,7 @@ final class FetchConnection extends MessageConnection {
     if (over) {
       peers.limitHeldMemory();
     }
-    limitNs = suspect ? 0 : peer.limitNs(nowNs);
+    limitNs = suspect ? 0 : waits.limitNs(nowNs);
     return open;
   }
 

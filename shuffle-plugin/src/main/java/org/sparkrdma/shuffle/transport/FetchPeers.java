@@ -55,7 +55,8 @@ final class FetchPeers {
     Endpoint endpoint = request.endpoint();
     Peer peer =
         peers.computeIfAbsent(
-            endpoint.incarnation(), key -> new Peer(endpoint, waits, firstConnections));
+            endpoint.incarnation(),
+            key -> new Peer(endpoint, new PeerWaits(waits, firstConnections)));
     FetchConnection connection = peer.connection();
     boolean usable = connection != null && connection.isUsable();
     String incompatibility = shared.self().endpoint().incompatibility(endpoint).orElse(null);
@@ -66,20 +67,20 @@ final class FetchPeers {
     peer.onWanted(nowNs);
     if (usable && !connection.isSuspect()) {
       // The LOCATE says so: it may be the first one after a quarantine.
-      connection.setLimit(peer.limitNs(nowNs));
+      connection.setLimit(peer.waits().limitNs(nowNs));
     }
     if (usable ? connection.isSuspect() : peer.hasWaitedInVain()) {
       request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "peer makes no progress");
-    } else if (usable ? peer.limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
+    } else if (usable ? peer.waits().limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
       request.leaveRestToTcp(from, FallbackReason.QUARANTINED, "waits for peers were in vain");
-      if (!usable && !peer.isQuarantined(nowNs)) {
+      if (!usable && !peer.waits().isQuarantined(nowNs)) {
         // Others have spent what all peers have: an attempt beside TCP shows whether this one is
         // well.
         attempts.add(peer, nowNs);
       }
     } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
-      request.probeTcp(from, peer.tcp());
+      request.probeTcp(from, peer.waits().tcp());
       connection.fetch(request, from + 1, nowNs);
     } else if (usable) {
       connection.fetch(request, from, nowNs);
@@ -106,7 +107,7 @@ final class FetchPeers {
     Peer peer = connection.peer();
     attempts.endAttempt(connection);
     peer.onEstablished(nowNs);
-    connection.setLimit(peer.limitNs(nowNs));
+    connection.setLimit(peer.waits().limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
     peer.fetchWaiting(nowNs);
   }
@@ -136,15 +137,15 @@ final class FetchPeers {
         peer.countFailedAttempt();
         peer.needsNoConnection();
       }
-      boolean quarantined = peer.isQuarantined(nowNs);
+      boolean quarantined = peer.waits().isQuarantined(nowNs);
       if (!known) {
-        countVain(peer.inVain(sinceNs, nowNs));
+        countVain(peer.waits().inVain(sinceNs, nowNs));
       }
       leaveWaitingToTcp(peer, attempt ? reason : FallbackReason.LOST_PEER, detail, nowNs);
       if (!known) {
-        peer.onFault(nowNs);
+        peer.waits().onFault(nowNs);
       }
-      attempts.onFault(peer, reason, detail, !quarantined && peer.isQuarantined(nowNs));
+      attempts.onFault(peer, reason, detail, !quarantined && peer.waits().isQuarantined(nowNs));
     }
     if (peer.hasWaiting()) {
       attempts.add(peer, nowNs);
@@ -165,36 +166,36 @@ final class FetchPeers {
   /** The peer has answered without room, or without an end: in vain, unless that was known. */
   void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
-      countVain(connection.peer().inVain(askedNs, nowNs));
-      connection.peer().onAnswer(nowNs);
-      connection.setLimit(connection.peer().limitNs(nowNs));
+      countVain(connection.peer().waits().inVain(askedNs, nowNs));
+      connection.peer().waits().onAnswer(nowNs);
+      connection.setLimit(connection.peer().waits().limitNs(nowNs));
     }
   }
 
   /** An answer or READ has come after a wait that was longer than a free one. */
   void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
-    boolean quarantined = peer.isQuarantined(nowNs);
-    if (peer.onSlowResult(sinceNs, nowNs)) {
+    boolean quarantined = peer.waits().isQuarantined(nowNs);
+    if (peer.waits().onSlowResult(sinceNs, nowNs)) {
       connection.setWantsProbe(true);
     }
-    if (!quarantined && peer.isQuarantined(nowNs)) {
+    if (!quarantined && peer.waits().isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
     }
-    connection.setLimit(peer.limitNs(nowNs));
+    connection.setLimit(peer.waits().limitNs(nowNs));
   }
 
   /** Tasks have waited for an answer or READs of a connection for so long as they may. */
   void onSuspect(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
-    boolean quarantined = peer.isQuarantined(nowNs);
-    countVain(peer.inVain(sinceNs, nowNs));
+    boolean quarantined = peer.waits().isQuarantined(nowNs);
+    countVain(peer.waits().inVain(sinceNs, nowNs));
     shared.counters().increment(Counter.PEERS_SUSPECT);
     attempts.onFault(
         peer,
         FallbackReason.SLOW_PEER,
         "peer makes no progress",
-        !quarantined && peer.isQuarantined(nowNs));
+        !quarantined && peer.waits().isQuarantined(nowNs));
   }
 
   /**
@@ -223,9 +224,9 @@ final class FetchPeers {
       return;
     }
     long nowNs = shared.work().nowNs();
-    boolean quarantined = peer.isQuarantined(nowNs);
+    boolean quarantined = peer.waits().isQuarantined(nowNs);
     // Before the end of its connection, which would charge a fault like any other.
-    peer.onCorruptData(nowNs);
+    peer.waits().onCorruptData(nowNs);
     FetchConnection connection = established.get(incarnation);
     if (connection != null) {
       connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
@@ -233,7 +234,7 @@ final class FetchPeers {
     // After the end, so that whoever sees it counted begins nothing on the connection.
     if (!quarantined) {
       attempts.onFault(
-          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.isQuarantined(nowNs));
+          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.waits().isQuarantined(nowNs));
     }
   }
 
@@ -253,9 +254,9 @@ final class FetchPeers {
     hasOpenWaits = false;
     for (Peer peer : peers.values()) {
       if (peer.hasWaiting()) {
-        boolean quarantined = peer.isQuarantined(nowNs);
+        boolean quarantined = peer.waits().isQuarantined(nowNs);
         countVain(peer.leaveLateToTcp(shared.settings().connectTimeout().toNanos(), nowNs));
-        if (!quarantined && peer.isQuarantined(nowNs)) {
+        if (!quarantined && peer.waits().isQuarantined(nowNs)) {
           attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", true);
         }
       }

@@ -27,6 +27,7 @@ class PeerTest {
 
   private final WaitBudget all = WaitBudget.ofPeers(WaitBudget.ofReader(1));
   private final WaitBudget first = WaitBudget.ofFirstConnections(WaitBudget.ofReader(1));
+  private final PeerWaits waits = new PeerWaits(all, first);
   private final Peer peer =
       new Peer(
           new Endpoint(
@@ -38,23 +39,22 @@ class PeerTest {
               Messages.PROTOCOL,
               1,
               new byte[Endpoint.TOKEN_BYTES]),
-          all,
-          first);
+          waits);
 
   private void waitInVain(long lengthMs) {
     long sinceNs = nowNs;
     nowNs += lengthMs * MS;
-    peer.inVain(sinceNs, nowNs);
+    waits.inVain(sinceNs, nowNs);
   }
 
   @Test
   void shouldBeQuarantinedUntilTimeHasEarnedAWait() {
     waitInVain(500);
-    assertThat(peer.isQuarantined(nowNs)).isTrue();
-    assertThat(peer.limitNs(nowNs)).isZero();
+    assertThat(waits.isQuarantined(nowNs)).isTrue();
+    assertThat(waits.limitNs(nowNs)).isZero();
     nowNs += 5_000 * MS;
-    assertThat(peer.isQuarantined(nowNs)).isFalse();
-    assertThat(peer.limitNs(nowNs)).isEqualTo(100 * MS);
+    assertThat(waits.isQuarantined(nowNs)).isFalse();
+    assertThat(waits.limitNs(nowNs)).isEqualTo(100 * MS);
   }
 
   @Test
@@ -71,17 +71,17 @@ class PeerTest {
     peer.onEstablished(nowNs);
     all.inVain(nowNs, nowNs + 1_000 * MS);
     nowNs += 1_000 * MS;
-    assertThat(peer.limitNs(nowNs)).isEqualTo(20 * MS);
-    assertThat(peer.isOver(nowNs - 19 * MS, nowNs)).isFalse();
-    assertThat(peer.isOver(nowNs - 20 * MS, nowNs)).isTrue();
+    assertThat(waits.limitNs(nowNs)).isEqualTo(20 * MS);
+    assertThat(waits.isOver(nowNs - 19 * MS, nowNs)).isFalse();
+    assertThat(waits.isOver(nowNs - 20 * MS, nowNs)).isTrue();
     nowNs += 60_000 * MS;
     all.inVain(nowNs - 1_000 * MS, nowNs);
-    assertThat(peer.limitNs(nowNs)).as("nothing was wanted of it").isEqualTo(20 * MS);
+    assertThat(waits.limitNs(nowNs)).as("nothing was wanted of it").isEqualTo(20 * MS);
     waitInVain(20);
-    assertThat(peer.limitNs(nowNs)).as("it hangs as well").isZero();
+    assertThat(waits.limitNs(nowNs)).as("it hangs as well").isZero();
     nowNs += 10_000 * MS;
     all.inVain(nowNs - 200 * MS, nowNs);
-    assertThat(peer.limitNs(nowNs)).as("its last wait was in vain").isNotEqualTo(20 * MS);
+    assertThat(waits.limitNs(nowNs)).as("its last wait was in vain").isNotEqualTo(20 * MS);
   }
 
   /** Else each request would wait while hundreds of peers are connected to again. */
@@ -92,7 +92,7 @@ class PeerTest {
     assertThat(peer.mayWait(nowNs)).isTrue();
     all.inVain(nowNs, nowNs + 1_000 * MS);
     nowNs += 1_000 * MS;
-    assertThat(peer.limitNs(nowNs)).as("it is well").isEqualTo(20 * MS);
+    assertThat(waits.limitNs(nowNs)).as("it is well").isEqualTo(20 * MS);
     assertThat(peer.mayWait(nowNs)).isFalse();
   }
 
@@ -101,12 +101,12 @@ class PeerTest {
   void shouldConnectOnceASecondAfterFaultsForWhichNobodyHasWaited() {
     for (int i = 0; i < 21; i++) {
       assertThat(peer.mayWait(nowNs)).isTrue();
-      peer.onFault(nowNs);
+      waits.onFault(nowNs);
     }
     assertThat(peer.mayWait(nowNs)).isFalse();
     nowNs += 1_000 * MS;
     assertThat(peer.mayWait(nowNs)).isTrue();
-    peer.onFault(nowNs);
+    waits.onFault(nowNs);
     nowNs += 900 * MS;
     assertThat(peer.mayWait(nowNs)).isFalse();
     assertThat(all.limitNs(nowNs)).isEqualTo(all.capacityNs());
@@ -140,8 +140,8 @@ class PeerTest {
 
   @Test
   void shouldPauseAtOnceForCorruptData() {
-    peer.onCorruptData(nowNs);
+    waits.onCorruptData(nowNs);
     assertThat(peer.mayWait(nowNs)).isFalse();
-    assertThat(peer.isQuarantined(nowNs)).isTrue();
+    assertThat(waits.isQuarantined(nowNs)).isTrue();
   }
 }
