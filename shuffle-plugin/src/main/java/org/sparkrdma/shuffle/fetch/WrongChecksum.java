@@ -87,6 +87,7 @@ final class WrongChecksum {
     context.counters().fellBack(FallbackReason.CORRUPT);
     return request
         .task()
+        .outputs()
         .fetchFailed(
             request.peer(),
             request.ranges().get(index),
@@ -124,7 +125,7 @@ final class WrongChecksum {
         }
       }
     } catch (InterruptedException e) {
-      throw FetchingTask.unchecked(e);
+      throw TaskOutputs.unchecked(e);
     } finally {
       block.close();
     }
@@ -135,7 +136,7 @@ final class WrongChecksum {
     try {
       Thread.sleep(OOM_PAUSE_MS);
     } catch (InterruptedException e) {
-      throw FetchingTask.unchecked(e);
+      throw TaskOutputs.unchecked(e);
     }
   }
 

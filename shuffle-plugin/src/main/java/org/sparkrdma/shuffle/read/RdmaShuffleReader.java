@@ -109,7 +109,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     // Blocks that Spark fetches instead of merged ones have a map index that is not known here.
     FetchingTask task = FetchingTask.ofReader(context);
     MapSizesByExecutorId remembered =
-        new MapSizesByExecutorId(task.remember(blocks.iter()), blocks.enableBatchFetch());
+        new MapSizesByExecutorId(task.outputs().remember(blocks.iter()), blocks.enableBatchFetch());
     return ShuffleStreams.fetch(env, reads.client(task), remembered, serializer, context, metrics);
   }
 

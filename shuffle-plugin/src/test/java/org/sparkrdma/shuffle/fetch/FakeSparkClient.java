@@ -105,7 +105,7 @@ public class FakeSparkClient extends BlockStoreClient {
       }
     }
     if (error != null) {
-      throw FetchingTask.<RuntimeException>unchecked(error);
+      throw TaskOutputs.<RuntimeException>unchecked(error);
     }
   }
 

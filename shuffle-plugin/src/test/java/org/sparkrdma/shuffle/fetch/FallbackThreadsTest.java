@@ -146,7 +146,7 @@ class FallbackThreadsTest {
     tcp.tryRun(
         new BlockManagerAddress("7", "a", 7_337).hostPort(),
         () -> {
-          throw FetchingTask.<RuntimeException>unchecked(new IOException("thrown by the test"));
+          throw TaskOutputs.<RuntimeException>unchecked(new IOException("thrown by the test"));
         });
     request("a", "1").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
     assertThat(listener.awaitAnswers(1)).containsExactly("1");
@@ -159,7 +159,7 @@ class FallbackThreadsTest {
         new RecordingListener(
             (name, block) -> {
               if (Thread.interrupted()) {
-                throw FetchingTask.<RuntimeException>unchecked(new InterruptedException(name));
+                throw TaskOutputs.<RuntimeException>unchecked(new InterruptedException(name));
               }
             });
     spark.errors.add(new InterruptedException("thrown by the test"));

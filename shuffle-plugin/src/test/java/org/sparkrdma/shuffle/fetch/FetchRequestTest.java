@@ -148,7 +148,8 @@ class FetchRequestTest {
     BlockRanges ranges = new BlockRanges(1);
     ranges.add(3, 11, 5, 7);
     FetchingTask reading = new FetchingTask(task);
-    var known = reading.remember(CollectionConverters.asScala(List.of(located()).iterator()));
+    var known =
+        reading.outputs().remember(CollectionConverters.asScala(List.of(located()).iterator()));
     while (known.hasNext()) {
       known.next();
     }
@@ -192,7 +193,7 @@ class FetchRequestTest {
         new RecordingListener(
             (name, buffer) -> {
               if (buffer != null) {
-                throw FetchingTask.<RuntimeException>unchecked(new InterruptedException(name));
+                throw TaskOutputs.<RuntimeException>unchecked(new InterruptedException(name));
               }
             });
     request(refusing).onFetched(0, TakenMemory.take(receiveMemory, LENGTH));

@@ -21,11 +21,11 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 @Timeout(60)
-class FetchingTaskTest {
+class TaskOutputsTest {
   private static final int MAPS = 100;
   private static final int PARTITIONS = 3;
 
-  private final FetchingTask reading = FetchingTask.ofReader(null);
+  private final TaskOutputs outputs = new TaskOutputs();
 
   private static BlockManagerId address(int executor) {
     return BlockManagerId.apply("" + executor, "host", 7_337, scala.Option.empty());
@@ -43,14 +43,14 @@ class FetchingTaskTest {
   }
 
   private Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> twoExecutors() {
-    return reading.remember(CollectionConverters.asScala(List.of(source(0), source(1)).iterator()));
+    return outputs.remember(CollectionConverters.asScala(List.of(source(0), source(1)).iterator()));
   }
 
   private FetchFailed failure(int shuffleId, long mapId) {
     Throwable thrown =
         catchThrowable(
             () ->
-                reading.fetchFailed(
+                outputs.fetchFailed(
                     new BlockManagerAddress("9", "other", 1),
                     new BlockRange(shuffleId, mapId, 1, 2),
                     "lost",
