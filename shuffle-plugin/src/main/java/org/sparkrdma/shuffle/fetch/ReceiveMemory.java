@@ -2,15 +2,13 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.WaitingReaders.Line;
+import org.sparkrdma.shuffle.fetch.WaitingReaders.Wait;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -34,26 +32,12 @@ public final class ReceiveMemory {
   /** Part of the pool that is left to hungry readers. */
   private static final int LAST_PART = 4;
 
-  /**
-   * The most blocks of a reader that a check looks at in vain: small ones may pass large ones, and
-   * a check takes no longer when tens of thousands wait.
-   */
-  private static final int LOOK_AHEAD = 64;
-
-  /** About the same of all readers together that are not known: each has one request. */
-  private static final int UNKNOWN_LOOK_AHEAD = 16 * LOOK_AHEAD;
-
   private final RegisteredPool pool;
   private final long limitBytes;
   private final ShuffleCounters counters;
   private final WaitBudget waits;
   private final long patientNs;
-
-  /** The readers of blocks that wait. */
-  private final Map<FetchingTask, Line> lines = new LinkedHashMap<>();
-
-  /** Number of waits that have begun. */
-  private long begun;
+  private final WaitingReaders readers = new WaitingReaders();
 
   /**
    * The first hungry block that lacked memory at the last check, though it may have the last; null
@@ -84,79 +68,6 @@ public final class ReceiveMemory {
 
     /** It gets memory, which it must release, or null, and waits no longer. */
     void onMemory(FetchedBlock memory);
-  }
-
-  private static final class Wait {
-    final Waiter waiter;
-
-    /** Its place in the order of all. */
-    final long number;
-
-    final long sinceNs;
-
-    /** Bytes of others that may still get memory before it. */
-    long passBytes;
-
-    Wait(Waiter waiter, long number, long nowNs) {
-      this.waiter = waiter;
-      this.number = number;
-      this.sinceNs = nowNs;
-      this.passBytes = waiter.blockBytes();
-    }
-  }
-
-  /** The waits of a reader, at least one, and how far a check has come. */
-  private static final class Line {
-    final FetchingTask reader;
-
-    /** In order. */
-    final Map<Waiter, Wait> waits = new LinkedHashMap<>();
-
-    /** Time since which the reader has been hungry and got nothing. */
-    long hungryNs;
-
-    /** Blocks that it had got then. */
-    int delivered;
-
-    /** Whether it was hungry when the check began. */
-    boolean hungry;
-
-    /** The wait at which the check looks. */
-    Wait next;
-
-    private Iterator<Wait> rest;
-
-    /** Those that the check leaves waiting. */
-    private int left;
-
-    Line(FetchingTask reader, long nowNs) {
-      this.reader = reader;
-      this.hungryNs = nowNs;
-      this.delivered = reader.delivered();
-    }
-
-    /** Waits of a reader that has blocks to open, or gets some, are not in vain. */
-    void beginCheck(long nowNs) {
-      int now = reader.delivered();
-      hungry = reader.isHungry();
-      hungryNs = hungry && now == delivered ? hungryNs : nowNs;
-      delivered = now;
-      rest = waits.values().iterator();
-      next = rest.next();
-      left = 0;
-    }
-
-    /** Goes on to the next wait, without the last one if that has ended; false without a next. */
-    boolean advance(boolean ended) {
-      if (ended) {
-        rest.remove();
-      } else {
-        left++;
-      }
-      boolean more = left < LOOK_AHEAD && rest.hasNext();
-      next = more ? rest.next() : null;
-      return more;
-    }
   }
 
   /**
@@ -191,7 +102,7 @@ public final class ReceiveMemory {
   public FetchedBlock tryTake(Waiter waiter) {
     knowsReaders |= waiter.reader().isKnown();
     boolean hungry = waiter.reader().isHungry();
-    if (!waiter.mayTake() || (!hungry && !lines.isEmpty())) {
+    if (!waiter.mayTake() || (!hungry && !readers.isEmpty())) {
       return null;
     }
     if (blocked == null) {
@@ -264,36 +175,23 @@ public final class ReceiveMemory {
 
   /** The block waits until it has memory, or its time is over. */
   public void enqueue(Waiter waiter, long nowNs) {
-    lines
-        .computeIfAbsent(waiter.reader(), reader -> new Line(reader, nowNs))
-        .waits
-        .put(waiter, new Wait(waiter, begun++, nowNs));
+    readers.add(waiter, nowNs);
   }
 
   /** The block waits no longer. */
   public void cancel(Waiter waiter) {
-    Line line = lines.get(waiter.reader());
-    if (line != null) {
-      line.waits.remove(waiter);
-      removeIfEmpty(line);
-    }
+    readers.remove(waiter);
     blocked = blocked != null && blocked.waiter == waiter ? null : blocked;
-  }
-
-  private void removeIfEmpty(Line line) {
-    if (line.waits.isEmpty()) {
-      lines.remove(line.reader);
-    }
   }
 
   /** Whether blocks wait. */
   public boolean hasWaiters() {
-    return !lines.isEmpty();
+    return !readers.isEmpty();
   }
 
   /** The agent has come late by this time: nobody has waited for memory meanwhile. */
   public void onLate(long lateNs) {
-    lines.values().forEach(line -> line.hungryNs += lateNs);
+    readers.onLate(lateNs);
   }
 
   /**
@@ -301,7 +199,7 @@ public final class ReceiveMemory {
    * of the agent.
    */
   public void check(long nowNs) {
-    if (lines.isEmpty() || nowNs - checkedNs < CHECK_NS) {
+    if (readers.isEmpty() || nowNs - checkedNs < CHECK_NS) {
       return;
     }
     checkedNs = nowNs;
@@ -309,7 +207,7 @@ public final class ReceiveMemory {
     boolean patientBlocked = false;
     boolean closed = false;
     List<Runnable> ended = new ArrayList<>();
-    PriorityQueue<Line> order = beginCheck(nowNs);
+    PriorityQueue<Line> order = readers.beginCheck(nowNs);
     for (Line line = order.poll(); line != null; line = order.poll()) {
       Wait wait = line.next;
       boolean hungry = line.hungry;
@@ -336,26 +234,10 @@ public final class ReceiveMemory {
       if (line.advance(ends)) {
         order.add(line);
       } else {
-        removeIfEmpty(line);
+        readers.removeIfEmpty(line);
       }
     }
     ended.forEach(Runnable::run);
-  }
-
-  /** The readers at which a check looks; the one whose wait is next is the first. */
-  private PriorityQueue<Line> beginCheck(long nowNs) {
-    PriorityQueue<Line> order =
-        new PriorityQueue<>(lines.size(), Comparator.comparingLong(line -> line.next.number));
-    int unknown = 0;
-    for (Line line : lines.values()) {
-      boolean known = line.reader.isKnown();
-      if (known || unknown < UNKNOWN_LOOK_AHEAD) {
-        unknown += known ? 0 : line.waits.size();
-        line.beginCheck(nowNs);
-        order.add(line);
-      }
-    }
-    return order;
   }
 
   private FetchedBlock tryTake(Wait wait, boolean hungry, boolean patientBlocked) {
