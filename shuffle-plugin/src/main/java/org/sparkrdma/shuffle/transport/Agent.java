@@ -186,7 +186,7 @@ final class Agent implements Runnable {
   }
 
   private static void onCompletion(WorkCompletion completion) {
-    ((RdmaConnection) completion.attachment()).onCompletion(completion);
+    ((MessageConnection) completion.attachment()).onCompletion(completion);
   }
 
   private int handleEvents() {

@@ -235,11 +235,11 @@ final class ConnectAttempts {
   /** Whether an attempt takes too long. */
   boolean isOverdue(FetchConnection attempt, long nowNs) {
     long limitNs =
-        attempt.state() == RdmaConnection.State.PROVING
+        attempt.state() == MessageConnection.State.PROVING
             ? shared.settings().connectTimeout().toNanos()
             : shared.settings().attemptTimeout().toNanos();
     long sinceNs =
-        attempt.state() == RdmaConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
+        attempt.state() == MessageConnection.State.PROVING ? attempt.lastUsedNs : attempt.beganNs;
     return nowNs - sinceNs > limitNs;
   }
 

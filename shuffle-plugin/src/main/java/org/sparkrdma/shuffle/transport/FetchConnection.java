@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.cm.Connection;
  *
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
-final class FetchConnection extends MessageConnection {
+final class FetchConnection extends RdmaConnection {
   private final FetchPeers peers;
   private final Peer peer;
   private final PeerWaits waits;

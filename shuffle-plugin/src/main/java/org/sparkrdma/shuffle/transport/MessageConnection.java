@@ -6,33 +6,72 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * One end of a connection: the messages that it receives, and the completions of what it has sent.
- * Confined to the agent, but for the send queue, which has a lock.
+ * Its life, which is that of its queue pair, is in {@link RdmaConnection}. Confined to the agent,
+ * but for the send queue, which has a lock.
  */
-abstract class MessageConnection extends RdmaConnection {
+abstract class MessageConnection {
+  /** State of a connection. */
+  enum State {
+    /** Reader: the address is being resolved. */
+    RESOLVING,
+    /** Another thread creates the queue pair. */
+    CREATING,
+    /** Reader: the queue pair is being connected. */
+    CONNECTING,
+    /** The queue pair is connected, and the peer is not proven. */
+    PROVING,
+    ESTABLISHED,
+    /** Waits for its end; nothing is posted. */
+    BROKEN,
+    CLOSED
+  }
+
+  protected final AgentResources shared;
+  protected SendQueue sends;
+  protected QueuePair queuePair;
+  protected long lastUsedNs;
+
+  /** First those of receives. */
+  protected RegisteredChunk[] buffers = {};
+
   /** Views of the buffers of receives. */
   protected ByteBuffer[] messages = {};
 
   private final WorkRequest receive = new WorkRequest(1);
+  private volatile State state;
 
-  MessageConnection(AgentResources shared, Connection connection, State first, long nowNs) {
-    super(shared, connection, first, nowNs);
+  MessageConnection(AgentResources shared, State first, long nowNs) {
+    this.shared = shared;
+    this.state = first;
+    this.lastUsedNs = nowNs;
   }
 
-  @Override
-  protected final void postReceives(int count) {
-    messages = new ByteBuffer[count];
-    for (int i = 0; i < count && !hasEnded(); i++) {
-      messages[i] = buffer(i).slice(0, buffer(i).lengthBytes());
-      postReceive(i);
-    }
+  final State state() {
+    return state;
+  }
+
+  final boolean isUsable() {
+    return state == State.ESTABLISHED;
+  }
+
+  final boolean hasEnded() {
+    return state == State.BROKEN || state == State.CLOSED;
+  }
+
+  protected final void move(State to) {
+    state = to;
+  }
+
+  protected final RegisteredChunk buffer(int i) {
+    return buffers[i];
   }
 
   protected final void postReceive(int buffer) {
@@ -45,7 +84,7 @@ abstract class MessageConnection extends RdmaConnection {
     }
   }
 
-  @Override
+  /** Handles a completion of its queue pair. */
   final void onCompletion(WorkCompletion completion) {
     if (hasEnded()) {
       return;
@@ -109,4 +148,7 @@ abstract class MessageConnection extends RdmaConnection {
 
   /** A work request for this use has completed. */
   protected abstract void onRetired(Object use, long nowNs);
+
+  /** Ends it soon, for this reason, which is a fault unless it is null; once. */
+  abstract void markBroken(FallbackReason reason, String detail);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Set;
 import org.sparkrdma.memory.RegisteredChunk;
@@ -10,13 +11,12 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
- * The life of one end of a connection, which is a {@link MessageConnection}: its queue pair and its
- * buffers, from its set-up to its end. Confined to the agent.
+ * The life of one end of a connection: its queue pair and its buffers, from its set-up to its end.
+ * Confined to the agent.
  *
  * <pre>
  *  RESOLVING ─► CREATING ─► CONNECTING ─► PROVING ─► ESTABLISHED
@@ -27,23 +27,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * TCP. The agent then destroys the queue pair, and only that frees memory, because until then the
  * device may write it. A connection that breaks while its queue pair is created waits for that.
  */
-abstract class RdmaConnection {
-  /** State of a connection. */
-  enum State {
-    /** Reader: the address is being resolved. */
-    RESOLVING,
-    /** Another thread creates the queue pair. */
-    CREATING,
-    /** Reader: the queue pair is being connected. */
-    CONNECTING,
-    /** The queue pair is connected, and the peer is not proven. */
-    PROVING,
-    ESTABLISHED,
-    /** Waits for its end; nothing is posted. */
-    BROKEN,
-    CLOSED
-  }
-
+abstract class RdmaConnection extends MessageConnection {
   /**
    * Without limit. Receives are always posted, but a pause of the peer's JVM may delay them, and
    * every request has its own deadline.
@@ -55,18 +39,10 @@ abstract class RdmaConnection {
   /** ENOMEM, EAGAIN (of control groups), EMFILE and ENOSPC; see errno(3). */
   private static final Set<Integer> NO_ROOM = Set.of(VerbsException.ENOMEM, 11, 24, 28);
 
-  protected final AgentResources shared;
   protected final Connection connection;
 
   /** Time from which the peer has its time to answer. */
   protected long beganNs;
-
-  protected SendQueue sends;
-  protected QueuePair queuePair;
-  protected long lastUsedNs;
-
-  /** First those of receives. */
-  private RegisteredChunk[] buffers = {};
 
   private CompletionQueues.Rings rings;
 
@@ -76,14 +52,10 @@ abstract class RdmaConnection {
   /** Whether it waits for its turn there. */
   private boolean awaitsTurn;
 
-  private volatile State state;
-
   RdmaConnection(AgentResources shared, Connection connection, State first, long nowNs) {
-    this.shared = shared;
+    super(shared, first, nowNs);
     this.connection = connection;
-    this.state = first;
     this.beganNs = nowNs;
-    this.lastUsedNs = nowNs;
     connection.attach(this);
     shared.work().add(this);
   }
@@ -91,22 +63,6 @@ abstract class RdmaConnection {
   /** Whether this host has no room for another connection now: no fault of the peer. */
   static boolean isShortage(VerbsException refusal) {
     return NO_ROOM.contains(refusal.errno());
-  }
-
-  final State state() {
-    return state;
-  }
-
-  final boolean isUsable() {
-    return state == State.ESTABLISHED;
-  }
-
-  final boolean hasEnded() {
-    return state == State.BROKEN || state == State.CLOSED;
-  }
-
-  protected final void move(State to) {
-    state = to;
   }
 
   /** It will get a queue pair when it is its turn. */
@@ -183,8 +139,14 @@ abstract class RdmaConnection {
     }
   }
 
-  /** The queue pair is created: posts its receives, the first buffers. */
-  protected abstract void postReceives(int count);
+  /** Posts its receives, the first buffers. */
+  private void postReceives(int count) {
+    messages = new ByteBuffer[count];
+    for (int i = 0; i < count && !hasEnded(); i++) {
+      messages[i] = buffer(i).slice(0, buffer(i).lengthBytes());
+      postReceive(i);
+    }
+  }
 
   /**
    * The queue pair is created, and its receives are posted.
@@ -205,10 +167,6 @@ abstract class RdmaConnection {
   /** This host has no room for the connection now: no fault of the peer. */
   protected abstract void onNoRoom(String detail);
 
-  protected final RegisteredChunk buffer(int i) {
-    return buffers[i];
-  }
-
   protected final ConnectionParameters parameters(Duration timeout) {
     PacketSettings packets = shared.settings().packets();
     return new ConnectionParameters(
@@ -219,9 +177,6 @@ abstract class RdmaConnection {
         packets.ackTimeout(),
         timeout);
   }
-
-  /** Handles a completion of its queue pair. */
-  abstract void onCompletion(WorkCompletion completion);
 
   /** Checks of each tenth of a second. */
   abstract void onTick(long nowNs);
@@ -235,13 +190,13 @@ abstract class RdmaConnection {
   /** Whether work is open that has a deadline. */
   abstract boolean isBusy();
 
-  /** Ends it soon, for this reason, which is a fault unless it is null; once. */
+  @Override
   final void markBroken(FallbackReason reason, String detail) {
     assert shared.agentThread().holds();
     if (hasEnded()) {
       return;
     }
-    state = State.BROKEN;
+    move(State.BROKEN);
     if (sends != null) {
       sends.markBroken();
     }
@@ -256,10 +211,10 @@ abstract class RdmaConnection {
    * agent and of {@link QueuePairThread}.
    */
   final void destroy() {
-    if (state == State.CLOSED) {
+    if (state() == State.CLOSED) {
       return;
     }
-    state = State.CLOSED;
+    move(State.CLOSED);
     if (sends == null) {
       connection.close();
     } else {

@@ -33,7 +33,7 @@ import org.sparkrdma.verbs.cm.Connection;
  * a LOCATE that waits for a disk; its receive is not posted meanwhile. That bounds what a peer can
  * have open.
  */
-final class ServeConnection extends MessageConnection implements OpenLocate.Replies {
+final class ServeConnection extends RdmaConnection implements OpenLocate.Replies {
   private static final int RECEIVES = 3;
 
   /** Two answers, and those whose completion is polled after the next requests were received. */
