@@ -17,7 +17,7 @@ public final class CompletionView implements WorkCompletion {
   private int vendorError;
 
   /** That of the last completion, until there is another. */
-  private EngineQueuePair queuePair;
+  private QueuePairWork queuePair;
 
   private Opcode opcode;
   private long byteLength;
@@ -68,7 +68,7 @@ public final class CompletionView implements WorkCompletion {
   }
 
   /** The request that it completes, as its owner knows it. */
-  void setRequest(long requestId, EngineQueuePair of) {
+  void setRequest(long requestId, QueuePairWork of) {
     id = requestId;
     if (queuePair != of) {
       queuePair = of;

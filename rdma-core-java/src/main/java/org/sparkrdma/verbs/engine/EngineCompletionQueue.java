@@ -125,12 +125,12 @@ public abstract class EngineCompletionQueue extends EngineObject implements Comp
   private boolean showNext() {
     read(next, view);
     EngineQueuePair queuePair = device().queuePairs().find(view.requestNumber());
-    EngineQueuePair.Outcome outcome =
-        queuePair == null ? EngineQueuePair.Outcome.SUPPRESSED : queuePair.show(view);
-    if (outcome != EngineQueuePair.Outcome.EARLIER_FLUSHED) {
+    QueuePairWork.Outcome outcome =
+        queuePair == null ? QueuePairWork.Outcome.SUPPRESSED : queuePair.show(view);
+    if (outcome != QueuePairWork.Outcome.EARLIER_FLUSHED) {
       next++;
     }
-    return outcome != EngineQueuePair.Outcome.SUPPRESSED;
+    return outcome != QueuePairWork.Outcome.SUPPRESSED;
   }
 
   /** Reads one of those taken; perhaps several times. */

@@ -1,67 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.engine;
 
-import java.util.Objects;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
- * A queue pair: the checks of what its owner posts, and the work that was posted and whose
- * completion was not yet shown. Its state is in {@link QueuePairLife}.
+ * A queue pair: its life, which any thread may change, and the flush of its work once it is broken.
+ * {@link QueuePairWork} has what is posted and completes.
  *
- * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
- * device but is flushed here. Work that the device has and does not complete within the flush
- * time-out is flushed here too, since not every device completes all of it; a completion that
- * arrives after that is suppressed.
+ * <pre>
+ *  INIT ──► READY_TO_SEND ──► ERROR        each of them ──► DESTROYED
+ *    └────────────────────────►
+ * </pre>
  *
- * <p>The owner posts receives, polls and closes it. Where the device has {@link
- * Capability#POST_BESIDE_POLL}, any thread may post sends, one at a time: a lock keeps it apart
- * from the flush of a broken queue pair and from the close, so that the device never gets work for
- * a queue pair that it has destroyed. Polling a queue pair that is not broken, and breaking it,
- * take no lock. Another thread may break it at any time, and may close it once the owner no longer
- * uses it.
+ * <p>A queue pair that breaks ends its connection; so its close does. Breaking it takes no lock
+ * that is held to post. Work that the device has and does not complete within the flush time-out is
+ * flushed, too, since not every device completes all of it; a completion that arrives after that is
+ * suppressed.
+ *
+ * <p>The owner posts receives, polls and closes it. Another thread may break it at any time, and
+ * may close it once the owner no longer uses it.
  */
-public abstract class EngineQueuePair extends QueuePairLife {
-  /** Outcome for a completion of the device. */
-  public enum Outcome {
-    /** It is not shown: its work was flushed before, or the queue pair is closed. */
-    SUPPRESSED,
-    /** It is shown. */
-    SHOWN,
-    /** Earlier work that the device left out is shown as flushed; offer this one again. */
-    EARLIER_FLUSHED
-  }
+public abstract class EngineQueuePair extends QueuePairWork {
+  private static final Logger LOG = LoggerFactory.getLogger(EngineQueuePair.class);
 
-  /** Maximum number of sends posted with one call of the device. */
-  protected static final int BATCH = 32;
+  private final Object closing = new Object();
+  private volatile long brokenAtNs;
 
-  /** Set in the lower half of the request number of a receive. */
-  protected static final int RECEIVE_BIT = 1 << 31;
+  /** Why a post has broken it, until the thread that polls ends the connection; else null. */
+  private volatile String refusal;
 
-  private final EngineProtectionDomain domain;
-  private final EngineDevice device;
-  private final QueuePairSettings settings;
-  private final int maxReadSge;
-  private final long maxMessageBytes;
-  private final boolean hasImmediateData;
-
-  /** The upper half of its request numbers; -1 before it is open. */
-  private volatile int tableKey = -1;
-
-  /** Sends, READs and WRITEs. */
-  private final WorkRing sends;
-
-  private final WorkRing receives;
-  private final EngineCompletionQueue sendCompletions;
-  private final EngineCompletionQueue receiveCompletions;
   private volatile boolean keepsWork;
 
   /**
@@ -72,18 +46,7 @@ public abstract class EngineQueuePair extends QueuePairLife {
       EngineConnection connection,
       int number,
       QueuePairSettings settings) {
-    super(connection, number);
-    this.domain = domain;
-    this.settings = settings;
-    device = domain.device();
-    DeviceLimits limits = device.info().limits();
-    hasImmediateData = device.info().can(Capability.SEND_WITH_IMMEDIATE);
-    maxReadSge = Math.min(settings.maxSge(), limits.maxReadSge());
-    maxMessageBytes = limits.maxMessageBytes();
-    sends = new WorkRing(settings.sendDepth());
-    receives = new WorkRing(settings.receiveDepth());
-    sendCompletions = (EngineCompletionQueue) settings.sendQueue();
-    receiveCompletions = (EngineCompletionQueue) settings.receiveQueue();
+    super(domain, connection, number, settings);
   }
 
   /**
@@ -92,21 +55,11 @@ public abstract class EngineQueuePair extends QueuePairLife {
    * @return false when the device has too many queue pairs; it must be closed all the same
    */
   final boolean open() {
-    domain.retain();
+    domain().retain();
     sendCompletions.retain();
     receiveCompletions.retain();
-    tableKey = device.queuePairs().add(this);
+    tableKey = device().queuePairs().add(this);
     return tableKey >= 0;
-  }
-
-  /** The upper half of its request numbers. */
-  final int tableKey() {
-    return tableKey;
-  }
-
-  /** The request number with that lower half. */
-  protected final long requestNumber(int low) {
-    return (long) tableKey << Integer.SIZE | Integer.toUnsignedLong(low);
   }
 
   /** Whether its sends or receives complete in that queue. */
@@ -114,175 +67,14 @@ public abstract class EngineQueuePair extends QueuePairLife {
     return sendCompletions == queue || receiveCompletions == queue;
   }
 
-  // Posting: sends by any thread with the lock, receives by the owner.
-
-  @Override
-  public final boolean postSend(WorkRequest request) {
-    synchronized (posting) {
-      checkMaySend();
-      checkSend(request);
-      if (sends.room() == 0) {
-        return false;
-      }
-      writeSend(0, request, requestNumber(sends.write(0, request)));
-      return submit(1) == 1;
-    }
-  }
-
-  @Override
-  public final int postSend(WorkRequest[] requests, int offset, int count) {
-    Objects.checkFromIndexSize(offset, count, requests.length);
-    synchronized (posting) {
-      checkMaySend();
-      int posted = 0;
-      boolean more = true;
-      while (more && posted < count) {
-        int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
-        int submitted = postBatch(requests, offset + posted, batch);
-        posted += submitted;
-        more = submitted == batch && sends.room() > 0;
-      }
-      return posted;
-    }
-  }
-
-  private int postBatch(WorkRequest[] requests, int offset, int count) {
-    int written = 0;
-    int submitted = 0;
-    try {
-      for (; written < count; written++) {
-        WorkRequest request = requests[offset + written];
-        checkSend(request);
-        writeSend(written, request, requestNumber(sends.write(written, request)));
-      }
-    } finally {
-      // The requests before an invalid one are posted; then the invalid one is reported.
-      submitted = submit(written);
-    }
-    return submitted;
-  }
-
-  /** Number of the last {@code count} requests that the device, or the flush, has accepted. */
-  private int submit(int count) {
-    if (count == 0) {
-      return 0;
-    }
-    boolean withDevice = state() == QueuePairState.READY_TO_SEND;
-    sends.add(count, withDevice);
-    int taken = withDevice ? submitSends(count) : count;
-    return accepted(sends, sendCompletions, count, taken);
-  }
-
-  @Override
-  public final boolean postReceive(WorkRequest request) {
-    checkOpen();
-    if (request.opcode() != Opcode.RECEIVE) {
-      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
-    }
-    checkElements(request, settings.maxSge(), true);
-    if (receives.room() == 0) {
-      return false;
-    }
-    long requestNumber = requestNumber(receives.write(0, request) | RECEIVE_BIT);
-    boolean withDevice = state() != QueuePairState.ERROR;
-    receives.add(1, withDevice);
-    boolean taken = !withDevice || submitReceive(request, requestNumber);
-    return accepted(receives, receiveCompletions, 1, taken ? 1 : 0) == 1;
-  }
-
-  /** The owner posts again what a full device has not taken; a broken queue pair flushes it. */
-  private int accepted(WorkRing ring, EngineCompletionQueue queue, int count, int taken) {
-    boolean flushes = state() == QueuePairState.ERROR;
-    if (taken < count && flushes) {
-      ring.onRefused(count - taken);
-    } else if (taken < count) {
-      ring.takeBack(count - taken);
-    }
-    if (flushes) {
-      // Its owner may have found nothing to flush, and sleep.
-      queue.signal();
-      return count;
-    }
-    return taken;
-  }
-
-  /**
-   * Prepares a send.
-   *
-   * @param i its index in the batch
-   */
-  protected abstract void writeSend(int i, WorkRequest request, long requestNumber);
-
-  /**
-   * Gives the prepared sends to the device; returns how many it has taken: fewer when it is full,
-   * or after {@link #failPost}.
-   */
-  protected abstract int submitSends(int count);
-
-  /** Gives a receive to the device; false when it is full, or after {@link #fail}. */
-  protected abstract boolean submitReceive(WorkRequest request, long requestNumber);
-
-  // Checks of what is posted.
-
-  private void checkMaySend() {
-    if (state() == QueuePairState.INIT || state() == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("not connected: state=" + state());
-    }
-  }
-
-  private void checkOpen() {
-    if (state() == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("queue pair is closed");
-    }
-  }
-
-  private void checkSend(WorkRequest request) {
-    Opcode opcode = request.opcode();
-    if (opcode == null || opcode == Opcode.RECEIVE) {
-      throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
-    }
-    if (!hasImmediateData
-        && (opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)) {
-      throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
-    }
-    checkElements(request, opcode == Opcode.READ ? maxReadSge : settings.maxSge(), false);
-  }
-
-  private void checkElements(WorkRequest request, int limit, boolean written) {
-    int count = request.elementCount();
-    if (count > limit || request.totalBytes() > maxMessageBytes) {
-      throw new IllegalArgumentException(
-          "exceeds the limit: elements="
-              + (count + " limit=" + limit)
-              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxMessageBytes));
-    }
-    if (count == 1) {
-      // Apart from the loop, which costs more than the check.
-      checkElement(request, 0, written);
-    } else {
-      for (int i = 0; i < count; i++) {
-        checkElement(request, i, written);
-      }
-    }
-  }
-
-  private void checkElement(WorkRequest request, int i, boolean written) {
-    if (!(request.region(i) instanceof EngineRegion region) || region.domain() != domain) {
-      throw new IllegalArgumentException("memory of another protection domain: element=" + i);
-    }
-    if (written && !region.isLocallyWritable()) {
-      throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
-    }
-  }
-
   @Override
   public final void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
     QueuePairSettings.checkRemoteAccess(access);
     checkOpen();
-    if (!device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
+    if (!device().info().can(Capability.QUEUE_PAIR_ACCESS)) {
       throw new UnsupportedOperationException(
           "the device cannot change access of a connected queue pair: device="
-              + device.info().name());
+              + device().info().name());
     }
     changeRemoteAccess(access);
   }
@@ -290,38 +82,121 @@ public abstract class EngineQueuePair extends QueuePairLife {
   /** Changes the access of peers; only on a device with {@link Capability#QUEUE_PAIR_ACCESS}. */
   protected void changeRemoteAccess(Set<AccessFlag> access) throws VerbsException {}
 
-  // Showing completions, by the owner.
-
-  /** Shows a completion of the device, to which the owner's request is added. */
-  final Outcome show(CompletionView view) {
-    int low = (int) view.requestNumber();
-    boolean ofSend = (low & RECEIVE_BIT) == 0;
-    WorkRing ring = ofSend ? sends : receives;
-    long position = ring.find(low & ~RECEIVE_BIT);
-    if (position < 0 || state() == QueuePairState.DESTROYED) {
-      return Outcome.SUPPRESSED;
-    }
-    if (view.isFailure()) {
-      if (state() != QueuePairState.ERROR) {
-        fail(view.failure());
-      }
-      if (ring.head() < position && device.driver().has(KernelDriver.Quirk.FAILS_SILENTLY)) {
-        showFlushed(ring, view);
-        return Outcome.EARLIER_FLUSHED;
-      }
-    } else if (ofSend) {
-      view.setSend(ring.opcode(position), ring.length(position));
-    }
-    view.setRequest(ring.id(position), this);
-    ring.free(position);
-    return Outcome.SHOWN;
+  /** The connection is established: sends may be posted. */
+  protected void markReady() throws VerbsException {
+    setReady();
   }
 
-  private void showFlushed(WorkRing ring, CompletionView view) {
-    view.setStatus(WorkStatus.FLUSH_ERROR, 0);
-    view.setRequest(ring.id(ring.head()), this);
-    ring.free(ring.head());
+  /** The connection is established; false when the queue pair is broken or destroyed. */
+  protected final synchronized boolean setReady() {
+    if (state == QueuePairState.INIT) {
+      state = QueuePairState.READY_TO_SEND;
+    }
+    return state == QueuePairState.READY_TO_SEND;
   }
+
+  @Override
+  protected final void fail(String reason) {
+    if (markBroken()) {
+      LOG.debug("Queue pair is broken: queuePair={} reason={}", number(), reason);
+      connection.endIfEstablished(reason);
+    }
+  }
+
+  /**
+   * The same for a thread that posts sends, which must not wait for the calls that end the
+   * connection: the thread that polls makes them.
+   */
+  protected final void failPost(String reason) {
+    refusal = reason;
+    if (markBroken()) {
+      LOG.debug("Queue pair is broken: queuePair={} reason={}", number(), reason);
+    }
+  }
+
+  /**
+   * Ends the connection whose queue pair {@link #failPost} has broken. Called by the thread that
+   * polls that queue.
+   */
+  final void endRefused() {
+    String reason = refusal;
+    if (reason != null) {
+      refusal = null;
+      connection.endIfEstablished(reason);
+      // The device has been told now only that its work ends.
+      brokenAtNs = System.nanoTime();
+    }
+  }
+
+  /** Marks the queue pair as broken, without ending the connection: false when it already was. */
+  protected final boolean markBroken() {
+    synchronized (this) {
+      if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
+        return false;
+      }
+      brokenAtNs = System.nanoTime();
+      state = QueuePairState.ERROR;
+    }
+    onStateChanged();
+    return true;
+  }
+
+  /** A second close waits for the end of the first. */
+  @Override
+  public final void close() {
+    synchronized (closing) {
+      if (setDestroyed()) {
+        // Its work is not flushed any more, even where the device destroys it later.
+        onStateChanged();
+        try {
+          onDestroyed();
+        } finally {
+          connection.onQueuePairClosed(this::release);
+        }
+      }
+    }
+  }
+
+  /** Waits for a thread that posts; afterwards none does. */
+  private boolean setDestroyed() {
+    synchronized (posting) {
+      synchronized (this) {
+        boolean first = state != QueuePairState.DESTROYED;
+        state = QueuePairState.DESTROYED;
+        return first;
+      }
+    }
+  }
+
+  /** Called once at close, while the device still has the queue pair. */
+  protected void onDestroyed() {}
+
+  /** The device has destroyed it, or failed to: what it uses may be used again. */
+  private void release() {
+    if (tableKey >= 0) {
+      device().queuePairs().remove(tableKey);
+    }
+    sendCompletions.release();
+    receiveCompletions.release();
+    try {
+      free();
+    } finally {
+      domain().release();
+    }
+  }
+
+  /** Frees its native memory; called once at close, when the device has destroyed it. */
+  protected abstract void free();
+
+  /** It is broken, or closed. */
+  private void onStateChanged() {
+    sendCompletions.onStateChanged(this);
+    if (receiveCompletions != sendCompletions) {
+      receiveCompletions.onStateChanged(this);
+    }
+  }
+
+  // The flush, by the thread that polls.
 
   /**
    * Flushes the oldest work of a broken queue pair that the device never got, or has had for longer
@@ -353,7 +228,7 @@ public abstract class EngineQueuePair extends QueuePairLife {
   }
 
   private long flushAtNs() {
-    return brokenAtNs() + device.flushTimeoutNs();
+    return brokenAtNs + device().flushTimeoutNs();
   }
 
   /**
@@ -378,29 +253,4 @@ public abstract class EngineQueuePair extends QueuePairLife {
       receiveCompletions.signal();
     }
   }
-
-  @Override
-  final void onStateChanged() {
-    sendCompletions.onStateChanged(this);
-    if (receiveCompletions != sendCompletions) {
-      receiveCompletions.onStateChanged(this);
-    }
-  }
-
-  @Override
-  final void release() {
-    if (tableKey >= 0) {
-      device.queuePairs().remove(tableKey);
-    }
-    sendCompletions.release();
-    receiveCompletions.release();
-    try {
-      free();
-    } finally {
-      domain.release();
-    }
-  }
-
-  /** Frees its native memory; called once at close, when the device has destroyed it. */
-  protected abstract void free();
 }
