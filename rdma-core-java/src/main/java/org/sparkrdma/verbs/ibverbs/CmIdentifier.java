@@ -160,7 +160,7 @@ final class CmIdentifier {
   /** Creates the device's queue pair; returns the address of its struct. */
   long createQueuePair(long pd, QueuePairSettings settings) throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.createQp(id, pd, IbverbsQueuePair.writeAttributes(settings, one)) != 0) {
+      if (cm.createQp(id, pd, IbverbsProtectionDomain.writeAttributes(settings, one)) != 0) {
         throw Libraries.failure("rdma_create_qp", settings.toString());
       }
     }

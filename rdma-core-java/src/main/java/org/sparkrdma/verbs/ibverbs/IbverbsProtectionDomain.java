@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.RegionAccess;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
@@ -123,11 +124,26 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
         "ibv_reg_mr", errno, sizes + (details.isEmpty() ? "" : " " + details) + hint);
   }
 
+  /** A struct ibv_qp_init_attr for these settings, see ibv_create_qp(3), in the arena's memory. */
+  static long writeAttributes(QueuePairSettings settings, NativeArena arena) {
+    long at = arena.allocate(IbvQpInitAttr.SIZE);
+    long sendCq = ((IbverbsCompletionQueue) settings.sendQueue()).cq();
+    long receiveCq = ((IbverbsCompletionQueue) settings.receiveQueue()).cq();
+    Native.putLong(at + IbvQpInitAttr.SEND_CQ, sendCq);
+    Native.putLong(at + IbvQpInitAttr.RECV_CQ, receiveCq);
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
+    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
+    Native.putInt(at + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+    return at;
+  }
+
   @Override
   protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {
     VerbsLibrary verbs = device.libraries().verbs();
     try (NativeArena one = new NativeArena()) {
-      long qp = verbs.createQp(pd, IbverbsQueuePair.writeAttributes(settings, one));
+      long qp = verbs.createQp(pd, writeAttributes(settings, one));
       if (qp == 0) {
         throw Libraries.failure("ibv_create_qp", settings.toString());
       }

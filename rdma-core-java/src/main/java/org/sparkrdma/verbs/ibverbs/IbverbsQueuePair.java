@@ -13,7 +13,6 @@ import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.engine.KernelDriver;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
@@ -59,21 +58,6 @@ final class IbverbsQueuePair extends EngineQueuePair {
     sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
     receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
     device.asyncEvents().listen(qp, this::fail);
-  }
-
-  /** A struct ibv_qp_init_attr for these settings, see ibv_create_qp(3), in the arena's memory. */
-  static long writeAttributes(QueuePairSettings settings, NativeArena arena) {
-    long at = arena.allocate(IbvQpInitAttr.SIZE);
-    long sendCq = ((IbverbsCompletionQueue) settings.sendQueue()).cq();
-    long receiveCq = ((IbverbsCompletionQueue) settings.receiveQueue()).cq();
-    Native.putLong(at + IbvQpInitAttr.SEND_CQ, sendCq);
-    Native.putLong(at + IbvQpInitAttr.RECV_CQ, receiveCq);
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
-    Native.putInt(at + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
-    Native.putInt(at + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
-    return at;
   }
 
   // Posting: sends with the lock of EngineQueuePair, receives by the owner.
