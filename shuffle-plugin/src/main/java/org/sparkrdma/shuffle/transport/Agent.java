@@ -9,7 +9,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.verbs.WorkCompletion;
-import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
@@ -24,7 +23,6 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 final class Agent implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Agent.class);
   private static final int COMPLETIONS_AT_ONCE = 256;
-  private static final int EVENTS_AT_ONCE = 32;
 
   /**
    * Maximum number of queue pairs that one iteration destroys, 1 to 3 ms each on a card; then
@@ -34,9 +32,6 @@ final class Agent implements Runnable {
 
   /** Maximum number of regions of receive memory that one tick deregisters. */
   private static final int REGIONS_AT_ONCE = 8;
-
-  /** Polling for connection events is a system call: only each n-th iteration does it. */
-  private static final int ITERATIONS_PER_EVENTS = 16;
 
   private static final long SHORT_TICK_NS = 5_000_000;
   private static final long TICK_NS = 100_000_000;
@@ -56,10 +51,9 @@ final class Agent implements Runnable {
   private final AgentResources shared;
   private final AgentWork work;
   private final LongSupplier nanoClock;
-  private final ConnectionManager manager;
   private final FetchPeers fetchPeers;
   private final ConnectAttempts attempts;
-  private final ServePeers servePeers;
+  private final ConnectionEvents events;
   private final BlockServer server;
 
   /** Gets the reason why RDMA is lost, and leaves all open blocks to TCP. */
@@ -74,7 +68,6 @@ final class Agent implements Runnable {
   /** The turn in which it hangs or has hung. */
   private volatile long hungTurn = -1;
 
-  private int untilEvents;
   private long nowNs;
   private long shortTickNs;
   private long tickNs;
@@ -96,10 +89,9 @@ final class Agent implements Runnable {
     this.shared = shared;
     this.work = shared.work();
     this.nanoClock = shared.device().nanoClock();
-    this.manager = manager;
     this.fetchPeers = fetchPeers;
     this.attempts = fetchPeers.attempts();
-    this.servePeers = servePeers;
+    this.events = new ConnectionEvents(manager, attempts, servePeers, onLost);
     this.server = server;
     this.onLost = onLost;
     this.nowNs = nanoClock.getAsLong();
@@ -160,9 +152,7 @@ final class Agent implements Runnable {
     }
     turns.lazySet(turns.getPlain() + 1);
     int done = work.runCommands();
-    if (--untilEvents <= 0) {
-      done += handleEvents();
-    }
+    done += events.handle(nowNs);
     done += shared.queuePairs().giveTurns();
     done += shared.completions().poll(COMPLETIONS_AT_ONCE, Agent::onCompletion);
     if (nowNs - waitsNs >= WaitBudget.CHECK_NS) {
@@ -187,37 +177,6 @@ final class Agent implements Runnable {
 
   private static void onCompletion(WorkCompletion completion) {
     ((MessageConnection) completion.attachment()).onCompletion(completion);
-  }
-
-  private int handleEvents() {
-    int events = 0;
-    while (events < EVENTS_AT_ONCE) {
-      ConnectionEvent event = manager.pollEvent();
-      if (event == null) {
-        untilEvents = ITERATIONS_PER_EVENTS;
-        return events;
-      }
-      onEvent(event);
-      events++;
-    }
-    return events;
-  }
-
-  private void onEvent(ConnectionEvent event) {
-    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
-      servePeers.onRequest(event.connection());
-      return;
-    }
-    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
-        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
-      onLost.accept(event.reason().isEmpty() ? "the device was removed" : event.reason());
-    }
-    Object end = event.connection() == null ? null : event.connection().attachment();
-    if (end instanceof FetchConnection reader && !reader.hasEnded()) {
-      attempts.onEvent(reader, event, nowNs);
-    } else if (end instanceof ServeConnection served && !served.hasEnded()) {
-      servePeers.onEvent(served, event);
-    }
   }
 
   private void onTick() {
@@ -250,7 +209,7 @@ final class Agent implements Runnable {
       return;
     }
     shared.completions().arm();
-    untilEvents = 0;
+    events.handleNext();
     if (doWork() == 0) {
       plannedNs = sleepNs();
       work.await(plannedNs);
