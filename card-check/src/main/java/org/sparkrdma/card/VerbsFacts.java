@@ -15,6 +15,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
@@ -176,6 +177,6 @@ record VerbsFacts(HostFacts host, Path folder) {
    * @param object 0 when the device refused it
    */
   private static String result(long object) {
-    return object == 0 ? "no, errno=" + Native.errno() : YES;
+    return object == 0 ? "no, errno=" + SetUpCalls.errno() : YES;
   }
 }

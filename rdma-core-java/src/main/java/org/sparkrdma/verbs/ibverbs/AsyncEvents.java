@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
@@ -142,7 +143,7 @@ final class AsyncEvents {
     if (verbs.getAsyncEvent(context, event) == 0) {
       return true;
     }
-    int errno = Native.errno();
+    int errno = SetUpCalls.errno();
     if (Libc.isNoEvent(errno)) {
       return false;
     }

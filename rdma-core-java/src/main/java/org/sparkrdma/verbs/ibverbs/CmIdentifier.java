@@ -15,6 +15,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
@@ -230,7 +231,7 @@ final class CmIdentifier {
   void reject(byte[] privateData) {
     try (NativeArena one = new NativeArena()) {
       if (cm.reject(id, one.allocate(privateData, 0), privateData.length) != 0) {
-        LOG.debug("{}", Libraries.message("rdma_reject", Native.errno(), ""));
+        LOG.debug("{}", Libraries.message("rdma_reject", SetUpCalls.errno(), ""));
       }
     }
   }
@@ -238,7 +239,7 @@ final class CmIdentifier {
   /** Disconnects; the peer may have disconnected already. */
   void disconnect() {
     if (cm.disconnect(id) != 0) {
-      LOG.debug("{}", Libraries.message("rdma_disconnect", Native.errno(), ""));
+      LOG.debug("{}", Libraries.message("rdma_disconnect", SetUpCalls.errno(), ""));
     }
   }
 

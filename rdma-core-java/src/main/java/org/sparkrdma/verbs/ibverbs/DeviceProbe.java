@@ -9,6 +9,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
@@ -75,7 +76,7 @@ final class DeviceProbe {
       VerbsLibrary verbs, long device, String name, NativeArena arena) {
     long context = verbs.openDevice(device);
     if (context == 0) {
-      int errno = Native.errno();
+      int errno = SetUpCalls.errno();
       return Libraries.failure(
           "ibv_open_device", errno, "device=" + name + (errno == Libc.EAGAIN ? NO_HANDLE : ""));
     }

@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
@@ -177,7 +178,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
         || verbs.getCqEventOrErrno(channel, scratch, scratch + Long.BYTES) == 0) {
       return true;
     }
-    int errno = Native.errno();
+    int errno = SetUpCalls.errno();
     if (!Libc.isNoEvent(errno)) {
       drop(fd);
       String failure =

@@ -18,6 +18,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaEventChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 
 /**
  * An event channel of librdmacm and its identifiers. Events are taken from the kernel under the
@@ -174,7 +175,7 @@ final class IbverbsConnectionManager extends EngineConnectionManager {
       return false;
     }
     if (cm.getCmEvent(channel, eventPointer) != 0) {
-      int errno = Native.errno();
+      int errno = SetUpCalls.errno();
       if (!Libc.isNoEvent(errno)) {
         String failure =
             Libraries.message("rdma_get_cm_event", errno, "device=" + device.info().name());

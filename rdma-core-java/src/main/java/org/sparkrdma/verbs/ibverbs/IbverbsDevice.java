@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Native;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 
 /** An open device of libibverbs. Safe for any thread. */
 final class IbverbsDevice extends EngineDevice {
@@ -174,7 +174,7 @@ final class IbverbsDevice extends EngineDevice {
   /** Destroys an identifier of librdmacm, without a queue pair. Any thread. */
   void destroyIdentifier(long id) {
     int rc = libraries().cm().destroyId(id);
-    onReleased("rdma_destroy_id", rc == 0 ? 0 : Native.errno(), "");
+    onReleased("rdma_destroy_id", rc == 0 ? 0 : SetUpCalls.errno(), "");
   }
 
   /** Bytes registered now; the system counts them against the memlock limit. */

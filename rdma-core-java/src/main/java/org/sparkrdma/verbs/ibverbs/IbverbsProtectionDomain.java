@@ -14,6 +14,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Native;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** A protection domain of libibverbs. Safe for any thread. */
@@ -77,7 +78,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       VerbsLibrary verbs = device.libraries().verbs();
       long mr = verbs.regMr(pd, mapping.address(), lengthBytes, bits);
       if (mr == 0) {
-        throw registrationFailure(Native.errno(), lengthBytes, "readOnly=true");
+        throw registrationFailure(SetUpCalls.errno(), lengthBytes, "readOnly=true");
       }
       device.onReleased("ibv_dereg_mr", verbs.deregMr(mr), "");
       return true;
@@ -100,7 +101,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       mr = verbs.regMr(pd, address, lengthBytes, bits & ~RegionAccess.RELAXED_ORDERING);
     }
     if (mr == 0) {
-      throw registrationFailure(Native.errno(), lengthBytes, details);
+      throw registrationFailure(SetUpCalls.errno(), lengthBytes, details);
     }
     return new IbverbsRegion(device, this, memory, mr, address, lengthBytes, access, unmap);
   }

@@ -4,14 +4,14 @@ package org.sparkrdma.verbs.ibverbs;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Native;
+import org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** The two libraries, and exceptions for their failures. */
 record Libraries(VerbsLibrary verbs, CmLibrary cm) {
   /** The failure of this thread's last call; {@code details} are name=value pairs. */
   static VerbsException failure(String call, String details) {
-    return failure(call, Native.errno(), details);
+    return failure(call, SetUpCalls.errno(), details);
   }
 
   /** Same as {@link #failure(String, String)}, for a call that returns its errno. */

@@ -3,8 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * librdmacm.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail and the others -1, see {@link Native#errno}. Each throws a LinkageError when the
- * library lacks the function.
+ * when they fail and the others -1, see {@link SetUpCalls#errno}. Each throws a LinkageError when
+ * the library lacks the function.
  */
 public final class CmLibrary {
   public static final String FILE = "librdmacm.so.1";
@@ -34,75 +34,75 @@ public final class CmLibrary {
 
   /** The contexts that all identifiers of this process share, a list that ends with 0. */
   public long getDevices(long count) {
-    return Native.call(symbols.get("rdma_get_devices"), count);
+    return SetUpCalls.call(symbols.get("rdma_get_devices"), count);
   }
 
   public void freeDevices(long list) {
-    Native.callInt(symbols.get("rdma_free_devices"), list);
+    SetUpCalls.callInt(symbols.get("rdma_free_devices"), list);
   }
 
   public long createEventChannel() {
-    return Native.call(symbols.get("rdma_create_event_channel"));
+    return SetUpCalls.call(symbols.get("rdma_create_event_channel"));
   }
 
   public void destroyEventChannel(long channel) {
-    Native.callInt(symbols.get("rdma_destroy_event_channel"), channel);
+    SetUpCalls.callInt(symbols.get("rdma_destroy_event_channel"), channel);
   }
 
   public int getCmEvent(long channel, long event) {
-    return Native.callInt(symbols.get("rdma_get_cm_event"), channel, event);
+    return SetUpCalls.callInt(symbols.get("rdma_get_cm_event"), channel, event);
   }
 
   public void ackCmEvent(long event) {
-    Native.callInt(symbols.get("rdma_ack_cm_event"), event);
+    SetUpCalls.callInt(symbols.get("rdma_ack_cm_event"), event);
   }
 
   public int createId(long channel, long id) {
-    return Native.callInt(symbols.get("rdma_create_id"), channel, id, 0, PS_TCP);
+    return SetUpCalls.callInt(symbols.get("rdma_create_id"), channel, id, 0, PS_TCP);
   }
 
   public int destroyId(long id) {
-    return Native.callInt(symbols.get("rdma_destroy_id"), id);
+    return SetUpCalls.callInt(symbols.get("rdma_destroy_id"), id);
   }
 
   public int bindAddr(long id, long address) {
-    return Native.callInt(symbols.get("rdma_bind_addr"), id, address);
+    return SetUpCalls.callInt(symbols.get("rdma_bind_addr"), id, address);
   }
 
   public int resolveAddr(long id, long from, long to, int timeoutMs) {
-    return Native.callInt(symbols.get("rdma_resolve_addr"), id, from, to, timeoutMs);
+    return SetUpCalls.callInt(symbols.get("rdma_resolve_addr"), id, from, to, timeoutMs);
   }
 
   public int resolveRoute(long id, int timeoutMs) {
-    return Native.callInt(symbols.get("rdma_resolve_route"), id, timeoutMs);
+    return SetUpCalls.callInt(symbols.get("rdma_resolve_route"), id, timeoutMs);
   }
 
   public int listen(long id, int backlog) {
-    return Native.callInt(symbols.get("rdma_listen"), id, backlog);
+    return SetUpCalls.callInt(symbols.get("rdma_listen"), id, backlog);
   }
 
   public int createQp(long id, long pd, long attributes) {
-    return Native.callInt(symbols.get("rdma_create_qp"), id, pd, attributes);
+    return SetUpCalls.callInt(symbols.get("rdma_create_qp"), id, pd, attributes);
   }
 
   public void destroyQp(long id) {
-    Native.callInt(symbols.get("rdma_destroy_qp"), id);
+    SetUpCalls.callInt(symbols.get("rdma_destroy_qp"), id);
   }
 
   public int connect(long id, long parameters) {
-    return Native.callInt(symbols.get("rdma_connect"), id, parameters);
+    return SetUpCalls.callInt(symbols.get("rdma_connect"), id, parameters);
   }
 
   public int accept(long id, long parameters) {
-    return Native.callInt(symbols.get("rdma_accept"), id, parameters);
+    return SetUpCalls.callInt(symbols.get("rdma_accept"), id, parameters);
   }
 
   public int reject(long id, long privateData, int lengthBytes) {
-    return Native.callInt(symbols.get("rdma_reject"), id, privateData, lengthBytes);
+    return SetUpCalls.callInt(symbols.get("rdma_reject"), id, privateData, lengthBytes);
   }
 
   public int disconnect(long id) {
-    return Native.callInt(symbols.get("rdma_disconnect"), id);
+    return SetUpCalls.callInt(symbols.get("rdma_disconnect"), id);
   }
 
   /**
@@ -114,9 +114,9 @@ public final class CmLibrary {
     try (NativeArena one = new NativeArena()) {
       long at = one.allocate(1);
       Native.putByte(at, value);
-      return Native.callInt(symbols.get("rdma_set_option"), id, OPTION_ID, option, at, 1) == 0
+      return SetUpCalls.callInt(symbols.get("rdma_set_option"), id, OPTION_ID, option, at, 1) == 0
           ? 0
-          : Native.errno();
+          : SetUpCalls.errno();
     }
   }
 }

@@ -36,7 +36,7 @@ public final class JffiLibrary {
       if (!isLoaded()) {
         return whyNotLoaded(StubLoader.getFailureCause());
       }
-      Native.tryCalls();
+      callAll();
       return null;
     } catch (UnsupportedOperationException e) {
       return "this JVM forbids access to memory by Unsafe: start it with"
@@ -45,6 +45,21 @@ public final class JffiLibrary {
       return "jffi, which calls the RDMA libraries, cannot be used; another version of it may be on"
           + " the class path before ours, or ours is missing: "
           + e;
+    }
+  }
+
+  /** Tries every kind of call and memory once, so that an unusable jffi shows here. */
+  private static void callAll() {
+    long function = Symbols.ofC().get("getpagesize");
+    for (int i = 0; i <= SetUpCalls.MAX_ARGUMENTS; i++) {
+      SetUpCalls.call(function, new long[i]);
+    }
+    Native.callThree(function, 0, 0, 0);
+    Native.ppoll(function, 0, 0, 0);
+    SetUpCalls.errno();
+    try (NativeArena arena = new NativeArena()) {
+      long at = arena.allocate(Long.BYTES);
+      Native.putLong(at, Native.getLong(at));
     }
   }
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 
 /**
  * The functions of the C library that the engine uses. A failure returns -1, see {@link
- * Native#errno}.
+ * SetUpCalls#errno}.
  */
 public final class Libc {
   private static final int EINTR = 4;
@@ -59,11 +59,11 @@ public final class Libc {
 
   /** See calloc(3): zeroed memory, or 0. {@link #free} frees it. */
   static long calloc(long lengthBytes) {
-    return Native.call(LIBRARY.get("calloc"), 1, lengthBytes);
+    return SetUpCalls.call(LIBRARY.get("calloc"), 1, lengthBytes);
   }
 
   static void free(long address) {
-    Native.call(LIBRARY.get("free"), address);
+    SetUpCalls.call(LIBRARY.get("free"), address);
   }
 
   /**
@@ -75,13 +75,13 @@ public final class Libc {
    */
   public static long map(long lengthBytes) {
     long address =
-        Native.call(
+        SetUpCalls.call(
             LIBRARY.get("mmap"), 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0);
     if (address != FAILED) {
-      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_HUGEPAGE);
+      SetUpCalls.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_HUGEPAGE);
       // Where the kernel lacks it, the registration faults the pages in.
-      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_POPULATE_WRITE);
-      Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTFORK);
+      SetUpCalls.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_POPULATE_WRITE);
+      SetUpCalls.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTFORK);
     }
     return address;
   }
@@ -95,14 +95,14 @@ public final class Libc {
     try (NativeArena one = new NativeArena()) {
       long path = one.allocate(file.toString().getBytes(FILE_NAMES), 1);
       int flags = O_CLOEXEC | (writable ? O_RDWR : O_RDONLY);
-      int fd = Native.callInt(LIBRARY.get("open"), path, flags);
-      return fd < 0 ? -Native.errno() : fd;
+      int fd = SetUpCalls.callInt(LIBRARY.get("open"), path, flags);
+      return fd < 0 ? -SetUpCalls.errno() : fd;
     }
   }
 
   /** The length of an open file, or -1. */
   public static long fileBytes(int fd) {
-    return Native.call(LIBRARY.get("lseek"), fd, 0, SEEK_END);
+    return SetUpCalls.call(LIBRARY.get("lseek"), fd, 0, SEEK_END);
   }
 
   /**
@@ -113,27 +113,27 @@ public final class Libc {
    */
   public static long mapFile(int fd, long offset, long lengthBytes, boolean writable) {
     int protection = writable ? PROT_READ_WRITE : PROT_READ;
-    return Native.call(LIBRARY.get("mmap"), 0, lengthBytes, protection, MAP_SHARED, fd, offset);
+    return SetUpCalls.call(LIBRARY.get("mmap"), 0, lengthBytes, protection, MAP_SHARED, fd, offset);
   }
 
   /** The size of a page. */
   public static int pageBytes() {
-    return Native.callInt(LIBRARY.get("getpagesize"));
+    return SetUpCalls.callInt(LIBRARY.get("getpagesize"));
   }
 
   /** Returns the pages of anonymous memory to the system; the next read finds zeros. */
   static void dropPages(long address, long lengthBytes) {
-    Native.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTNEED);
+    SetUpCalls.callInt(LIBRARY.get("madvise"), address, lengthBytes, MADV_DONTNEED);
   }
 
   public static void unmap(long address, long lengthBytes) {
-    Native.callInt(LIBRARY.get("munmap"), address, lengthBytes);
+    SetUpCalls.callInt(LIBRARY.get("munmap"), address, lengthBytes);
   }
 
   /** Makes reads of a descriptor non-blocking. */
   public static int setNonBlocking(int fd) {
-    int flags = Native.callInt(LIBRARY.get("fcntl"), fd, F_GETFL, 0);
-    return Native.callInt(LIBRARY.get("fcntl"), fd, F_SETFL, flags | O_NONBLOCK);
+    int flags = SetUpCalls.callInt(LIBRARY.get("fcntl"), fd, F_GETFL, 0);
+    return SetUpCalls.callInt(LIBRARY.get("fcntl"), fd, F_SETFL, flags | O_NONBLOCK);
   }
 
   /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
@@ -156,7 +156,7 @@ public final class Libc {
 
   /** A descriptor that wakes a waiting thread, see eventfd(2). */
   public static int eventfd() {
-    return Native.callInt(LIBRARY.get("eventfd"), 0, EFD_CLOEXEC_NONBLOCK);
+    return SetUpCalls.callInt(LIBRARY.get("eventfd"), 0, EFD_CLOEXEC_NONBLOCK);
   }
 
   /** See read(2), for a few bytes. Keeps no errno. */
@@ -170,7 +170,7 @@ public final class Libc {
   }
 
   public static void close(int fd) {
-    Native.callInt(LIBRARY.get("close"), fd);
+    SetUpCalls.callInt(LIBRARY.get("close"), fd);
   }
 
   /**
@@ -182,12 +182,12 @@ public final class Libc {
     try (NativeArena one = new NativeArena()) {
       long nameAt = one.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
       long valueAt = one.allocate(value.getBytes(StandardCharsets.UTF_8), 1);
-      Native.callInt(LIBRARY.get("setenv"), nameAt, valueAt, 0);
+      SetUpCalls.callInt(LIBRARY.get("setenv"), nameAt, valueAt, 0);
     }
   }
 
   /** The system's text for an errno. */
   public static String strerror(int errno) {
-    return Native.string(Native.call(LIBRARY.get("strerror"), errno));
+    return Native.string(SetUpCalls.call(LIBRARY.get("strerror"), errno));
   }
 }

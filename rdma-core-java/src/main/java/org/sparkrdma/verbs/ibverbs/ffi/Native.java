@@ -3,9 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 import com.kenai.jffi.CallContext;
 import com.kenai.jffi.CallingConvention;
-import com.kenai.jffi.HeapInvocationBuffer;
 import com.kenai.jffi.Invoker;
-import com.kenai.jffi.LastError;
 import com.kenai.jffi.MemoryIO;
 import com.kenai.jffi.Type;
 import java.nio.ByteBuffer;
@@ -13,103 +11,35 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Calls C functions by their address, and reads and writes memory by its address, unchecked, as C
- * does; by jffi, which calls C through JNI. Use {@link JffiLibrary#check} first. Safe for any
- * thread.
+ * Reads and writes memory by its address, unchecked, as C does, and calls the C functions that are
+ * called for each operation and each wait, which allocates nothing and keeps no errno; {@link
+ * SetUpCalls} has all others. By jffi, which calls C through JNI. Use {@link JffiLibrary#check}
+ * first. Safe for any thread.
  *
- * <p>Addresses and pointers are plain {@code long}s. Every argument goes as a {@code long}, which
- * the calling conventions of 64-bit Linux allow. No method owns memory: the code that allocates
+ * <p>Addresses and pointers are plain {@code long}s. No method owns memory: the code that allocates
  * also frees. {@link NativeArena} frees the memory of structs and calls, {@link AddressRange} the
  * memory of buffers.
- *
- * <p>{@link #call} and {@link #callInt} are for set-up: they keep errno, see {@link #errno()}. The
- * other calls are made for each operation and each wait. They allocate nothing and keep no errno.
  *
  * <p>Memory is accessed by jffi's {@link MemoryIO}: it uses Unsafe, which the JIT compiler turns
  * into plain loads and stores, and JNI with -Djffi.unsafe.disabled=true.
  */
 public final class Native {
   private static final Invoker INVOKER = Invoker.getInstance();
-  private static final LastError ERRNO = LastError.getInstance();
   private static final MemoryIO MEMORY = MemoryIO.getInstance();
-  private static final int MAX_ARGUMENTS = 7;
   private static final int MAX_STRING_BYTES = 4_096;
-
-  /** Contexts for calls that keep errno, by the number of arguments. */
-  private static final CallContext[] KEEPING = contexts();
 
   private static final CallContext THREE = context(3, false);
   private static final CallContext FIVE = context(5, false);
 
   private Native() {}
 
-  /** Tries every kind of call and memory once, so that an unusable jffi shows here. */
-  static void tryCalls() {
-    long function = Symbols.ofC().get("getpagesize");
-    for (int i = 0; i <= MAX_ARGUMENTS; i++) {
-      call(function, new long[i]);
-    }
-    callThree(function, 0, 0, 0);
-    ppoll(function, 0, 0, 0);
-    errno();
-    try (NativeArena arena = new NativeArena()) {
-      long at = arena.allocate(Long.BYTES);
-      putLong(at, getLong(at));
-    }
-  }
-
-  private static CallContext[] contexts() {
-    CallContext[] contexts = new CallContext[MAX_ARGUMENTS + 1];
-    for (int i = 0; i < contexts.length; i++) {
-      contexts[i] = context(i, true);
-    }
-    return contexts;
-  }
-
-  private static CallContext context(int arguments, boolean keepsErrno) {
+  static CallContext context(int arguments, boolean keepsErrno) {
     Type[] types = new Type[arguments];
     Arrays.fill(types, Type.SINT64);
     return CallContext.getCallContext(Type.SINT64, types, CallingConvention.DEFAULT, keepsErrno);
   }
 
   // Calls.
-
-  /** The errno of this thread's last call that keeps it. */
-  public static int errno() {
-    return ERRNO.get();
-  }
-
-  /**
-   * Calls a function that returns a long or a pointer, or nothing.
-   *
-   * @return the result register; a function that returns an int sets its lower half only
-   */
-  static long call(long function, long... a) {
-    CallContext context = KEEPING[a.length];
-    return switch (a.length) {
-      case 0 -> INVOKER.invokeL0(context, function);
-      case 1 -> INVOKER.invokeL1(context, function, a[0]);
-      case 2 -> INVOKER.invokeL2(context, function, a[0], a[1]);
-      case 3 -> INVOKER.invokeL3(context, function, a[0], a[1], a[2]);
-      case 4 -> INVOKER.invokeL4(context, function, a[0], a[1], a[2], a[3]);
-      case 5 -> INVOKER.invokeL5(context, function, a[0], a[1], a[2], a[3], a[4]);
-      case 6 -> INVOKER.invokeL6(context, function, a[0], a[1], a[2], a[3], a[4], a[5]);
-      default -> callBuffered(context, function, a);
-    };
-  }
-
-  private static long callBuffered(CallContext context, long function, long... arguments) {
-    HeapInvocationBuffer buffer = new HeapInvocationBuffer(context);
-    for (long argument : arguments) {
-      buffer.putLong(argument);
-    }
-    return INVOKER.invokeLong(context, function, buffer);
-  }
-
-  /** Calls a function that returns an int. */
-  static int callInt(long function, long... arguments) {
-    return (int) call(function, arguments);
-  }
 
   /** See ibv_poll_cq(3); {@code function} is the device's. */
   public static int pollCq(long function, long cq, int count, long completions) {

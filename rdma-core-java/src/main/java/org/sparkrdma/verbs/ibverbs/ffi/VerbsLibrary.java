@@ -3,8 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail, see {@link Native#errno}, those that return an int return C's result. Each throws
- * a LinkageError when the library lacks the function.
+ * when they fail, see {@link SetUpCalls#errno}, those that return an int return C's result. Each
+ * throws a LinkageError when the library lacks the function.
  */
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
@@ -74,24 +74,24 @@ public final class VerbsLibrary {
   }
 
   public long getDeviceList(long count) {
-    return Native.call(symbols.get("ibv_get_device_list"), count);
+    return SetUpCalls.call(symbols.get("ibv_get_device_list"), count);
   }
 
   public void freeDeviceList(long list) {
-    Native.callInt(symbols.get("ibv_free_device_list"), list);
+    SetUpCalls.callInt(symbols.get("ibv_free_device_list"), list);
   }
 
   /** See ibv_open_device(3); 0 when it fails. */
   public long openDevice(long device) {
-    return Native.call(symbols.get("ibv_open_device"), device);
+    return SetUpCalls.call(symbols.get("ibv_open_device"), device);
   }
 
   public void closeDevice(long context) {
-    Native.callInt(symbols.get("ibv_close_device"), context);
+    SetUpCalls.callInt(symbols.get("ibv_close_device"), context);
   }
 
   public int queryDevice(long context, long attributes) {
-    return Native.callInt(symbols.get("ibv_query_device"), context, attributes);
+    return SetUpCalls.callInt(symbols.get("ibv_query_device"), context, attributes);
   }
 
   /**
@@ -110,7 +110,7 @@ public final class VerbsLibrary {
     if (known < Layouts.VerbsContext.QUERY_DEVICE_EX_TO_END || function == 0) {
       return 0;
     }
-    int rc = Native.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
+    int rc = SetUpCalls.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
     return rc == Libc.EOPNOTSUPP || rc == Libc.ENOSYS ? 0 : rc;
   }
 
@@ -120,39 +120,39 @@ public final class VerbsLibrary {
    * @param attributes address of {@link #PORT_ATTRIBUTES_BYTES} bytes, all zero
    */
   public int queryPort(long context, int port, long attributes) {
-    return Native.callInt(symbols.get("ibv_query_port"), context, port, attributes);
+    return SetUpCalls.callInt(symbols.get("ibv_query_port"), context, port, attributes);
   }
 
   public long allocPd(long context) {
-    return Native.call(symbols.get("ibv_alloc_pd"), context);
+    return SetUpCalls.call(symbols.get("ibv_alloc_pd"), context);
   }
 
   public int deallocPd(long pd) {
-    return Native.callInt(symbols.get("ibv_dealloc_pd"), pd);
+    return SetUpCalls.callInt(symbols.get("ibv_dealloc_pd"), pd);
   }
 
   public long regMr(long pd, long address, long lengthBytes, int access) {
-    return Native.call(symbols.get("ibv_reg_mr"), pd, address, lengthBytes, access);
+    return SetUpCalls.call(symbols.get("ibv_reg_mr"), pd, address, lengthBytes, access);
   }
 
   public int deregMr(long mr) {
-    return Native.callInt(symbols.get("ibv_dereg_mr"), mr);
+    return SetUpCalls.callInt(symbols.get("ibv_dereg_mr"), mr);
   }
 
   public long createCompChannel(long context) {
-    return Native.call(symbols.get("ibv_create_comp_channel"), context);
+    return SetUpCalls.call(symbols.get("ibv_create_comp_channel"), context);
   }
 
   public int destroyCompChannel(long channel) {
-    return Native.callInt(symbols.get("ibv_destroy_comp_channel"), channel);
+    return SetUpCalls.callInt(symbols.get("ibv_destroy_comp_channel"), channel);
   }
 
   public long createCq(long context, int capacity, long channel, int vector) {
-    return Native.call(symbols.get("ibv_create_cq"), context, capacity, 0, channel, vector);
+    return SetUpCalls.call(symbols.get("ibv_create_cq"), context, capacity, 0, channel, vector);
   }
 
   public int destroyCq(long cq) {
-    return Native.callInt(symbols.get("ibv_destroy_cq"), cq);
+    return SetUpCalls.callInt(symbols.get("ibv_destroy_cq"), cq);
   }
 
   /** Keeps no errno. */
@@ -162,7 +162,7 @@ public final class VerbsLibrary {
 
   /** Same as {@link #getCqEvent}, and keeps the errno. */
   public int getCqEventOrErrno(long channel, long cq, long cqContext) {
-    return Native.callInt(getCqEvent, channel, cq, cqContext);
+    return SetUpCalls.callInt(getCqEvent, channel, cq, cqContext);
   }
 
   public void ackCqEvents(long cq, int count) {
@@ -170,26 +170,26 @@ public final class VerbsLibrary {
   }
 
   public long createQp(long pd, long attributes) {
-    return Native.call(symbols.get("ibv_create_qp"), pd, attributes);
+    return SetUpCalls.call(symbols.get("ibv_create_qp"), pd, attributes);
   }
 
   public int modifyQp(long qp, long attributes, int mask) {
-    return Native.callInt(symbols.get("ibv_modify_qp"), qp, attributes, mask);
+    return SetUpCalls.callInt(symbols.get("ibv_modify_qp"), qp, attributes, mask);
   }
 
   public int queryQp(long qp, long attributes, int mask, long initAttributes) {
-    return Native.callInt(symbols.get("ibv_query_qp"), qp, attributes, mask, initAttributes);
+    return SetUpCalls.callInt(symbols.get("ibv_query_qp"), qp, attributes, mask, initAttributes);
   }
 
   public int destroyQp(long qp) {
-    return Native.callInt(symbols.get("ibv_destroy_qp"), qp);
+    return SetUpCalls.callInt(symbols.get("ibv_destroy_qp"), qp);
   }
 
   public int getAsyncEvent(long context, long event) {
-    return Native.callInt(symbols.get("ibv_get_async_event"), context, event);
+    return SetUpCalls.callInt(symbols.get("ibv_get_async_event"), context, event);
   }
 
   public void ackAsyncEvent(long event) {
-    Native.callInt(symbols.get("ibv_ack_async_event"), event);
+    SetUpCalls.callInt(symbols.get("ibv_ack_async_event"), event);
   }
 }

@@ -6,9 +6,9 @@
  * <p>Entry classes are {@link org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary} and {@link
  * org.sparkrdma.verbs.ibverbs.ffi.CmLibrary}; offsets are in {@link
  * org.sparkrdma.verbs.ibverbs.ffi.Layouts} alone. All of them call C through {@link
- * org.sparkrdma.verbs.ibverbs.ffi.Native}; {@link org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary} must
- * be checked first. Pointers are plain {@code long}s. {@link
- * org.sparkrdma.verbs.ibverbs.ffi.NativeArena} and {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.SetUpCalls} and {@link org.sparkrdma.verbs.ibverbs.ffi.Native};
+ * {@link org.sparkrdma.verbs.ibverbs.ffi.JffiLibrary} must be checked first. Pointers are plain
+ * {@code long}s. {@link org.sparkrdma.verbs.ibverbs.ffi.NativeArena} and {@link
  * org.sparkrdma.verbs.ibverbs.ffi.AddressRange} own memory and name its owner in their Javadoc.
  * Everything else is stateless and safe for any thread.
  */

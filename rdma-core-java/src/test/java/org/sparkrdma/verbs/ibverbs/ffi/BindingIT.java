@@ -29,11 +29,11 @@ class BindingIT {
       long function = Symbols.ofC().get("chdir");
       long path = arena.allocate("/no/such/directory".getBytes(StandardCharsets.UTF_8), 1);
 
-      assertThat(Native.callInt(function, path)).isEqualTo(-1);
+      assertThat(SetUpCalls.callInt(function, path)).isEqualTo(-1);
       Thread other = new Thread(() -> Libc.setNonBlocking(-1));
       other.start();
       other.join();
-      assertThat(Native.errno()).as("of this thread").isEqualTo(ENOENT);
+      assertThat(SetUpCalls.errno()).as("of this thread").isEqualTo(ENOENT);
     }
   }
 
@@ -44,16 +44,17 @@ class BindingIT {
       long format = arena.allocate("%ld %ld %ld".getBytes(StandardCharsets.UTF_8), 1);
       Symbols libc = Symbols.ofC();
 
-      assertThat(Native.callInt(libc.get("getpagesize"))).isEqualTo(Libc.pageBytes());
-      assertThat(Native.call(libc.get("labs"), Long.MIN_VALUE + 1)).isEqualTo(Long.MAX_VALUE);
-      assertThat(Native.call(libc.get("strchr"), format, 'l')).isEqualTo(format + 1);
+      assertThat(SetUpCalls.callInt(libc.get("getpagesize"))).isEqualTo(Libc.pageBytes());
+      assertThat(SetUpCalls.call(libc.get("labs"), Long.MIN_VALUE + 1)).isEqualTo(Long.MAX_VALUE);
+      assertThat(SetUpCalls.call(libc.get("strchr"), format, 'l')).isEqualTo(format + 1);
       assertThat(Native.callThree(libc.get("memset"), text, 'x', 3)).isEqualTo((int) text);
       assertThat(Native.string(text)).isEqualTo("xxx");
-      assertThat(Native.callInt(libc.get("snprintf"), text, 64, format, 1, -1L << 40, 7))
+      assertThat(SetUpCalls.callInt(libc.get("snprintf"), text, 64, format, 1, -1L << 40, 7))
           .isEqualTo(Native.string(text).length());
       assertThat(Native.string(text)).isEqualTo("1 -1099511627776 7");
       long wider = arena.allocate("%ld %ld %ld %ld".getBytes(StandardCharsets.UTF_8), 1);
-      assertThat(Native.callInt(libc.get("snprintf"), text, 64, wider, 1, -1L << 40, 7, 1L << 40))
+      assertThat(
+              SetUpCalls.callInt(libc.get("snprintf"), text, 64, wider, 1, -1L << 40, 7, 1L << 40))
           .isEqualTo(Native.string(text).length());
       assertThat(Native.string(text)).isEqualTo("1 -1099511627776 7 1099511627776");
       assertThat(Native.pollCq(libc.get("memcmp"), text, (int) text, 0)).isZero();
@@ -66,12 +67,12 @@ class BindingIT {
       String name = "SPARKRDMA_BINDING_IT";
       long getenv = Symbols.ofC().get("getenv");
       long nameAt = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
-      assertThat(Native.call(getenv, nameAt)).isZero();
+      assertThat(SetUpCalls.call(getenv, nameAt)).isZero();
 
       Libc.setEnvironment(name, "first");
       Libc.setEnvironment(name, "second");
 
-      assertThat(Native.string(Native.call(getenv, nameAt))).isEqualTo("first");
+      assertThat(Native.string(SetUpCalls.call(getenv, nameAt))).isEqualTo("first");
     }
   }
 

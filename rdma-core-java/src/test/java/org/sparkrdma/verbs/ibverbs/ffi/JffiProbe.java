@@ -109,7 +109,7 @@ final class JffiProbe {
 
   private static int call(ClassLoader loader, long function) throws ReflectiveOperationException {
     Method call =
-        Class.forName(PACKAGE + "Native", true, loader)
+        Class.forName(PACKAGE + "SetUpCalls", true, loader)
             .getDeclaredMethod("callInt", long.class, long[].class);
     call.setAccessible(true);
     return (int) call.invoke(null, function, new long[0]);

@@ -149,7 +149,7 @@ public final class ScriptedLibrary {
 
   /** Ends the delays of all C functions, of calls that have not returned as well. */
   public void endDelays() {
-    Native.call(symbols.get("script_end_delays"));
+    SetUpCalls.call(symbols.get("script_end_delays"));
   }
 
   /** The number of calls of a C function. */
@@ -186,7 +186,7 @@ public final class ScriptedLibrary {
 
   /** Loses events of the connection manager with this number of enum rdma_cm_event_type. */
   public void lose(int event, int count) {
-    Native.call(symbols.get("script_lose"), event, count);
+    SetUpCalls.call(symbols.get("script_lose"), event, count);
   }
 
   /**
@@ -196,17 +196,17 @@ public final class ScriptedLibrary {
    * @param port for events of ports
    */
   public void raise(int event, int port) {
-    Native.call(symbols.get("script_async"), event, port);
+    SetUpCalls.call(symbols.get("script_async"), event, port);
   }
 
   /** Raises an event with this number of enum rdma_cm_event_type on all listeners. */
   public void raiseOnListeners(int event) {
-    Native.call(symbols.get("script_cm"), event, 1);
+    SetUpCalls.call(symbols.get("script_cm"), event, 1);
   }
 
   /** Raises an event with this number of enum rdma_cm_event_type on all connections. */
   public void raiseOnConnections(int event) {
-    Native.call(symbols.get("script_cm"), event, 0);
+    SetUpCalls.call(symbols.get("script_cm"), event, 0);
   }
 
   /**
@@ -214,22 +214,22 @@ public final class ScriptedLibrary {
    * no outcome.
    */
   public void raiseOutcome(int event) {
-    Native.call(symbols.get("script_cm"), event, 2);
+    SetUpCalls.call(symbols.get("script_cm"), event, 2);
   }
 
   /** Ends the limit held_reads: the READs read the memory of the peer as it is now. */
   public void releaseReads() {
-    Native.call(symbols.get("script_release_reads"));
+    SetUpCalls.call(symbols.get("script_release_reads"));
   }
 
   /** The device's descriptors report errors from now on. */
   public void killDescriptors() {
-    Native.call(symbols.get("script_kill_descriptors"));
+    SetUpCalls.call(symbols.get("script_kill_descriptors"));
   }
 
   /** Objects that exist in the device and bytes of locked memory charged for them; 0 when none. */
   public long outstanding() {
-    return Native.call(symbols.get("script_outstanding"));
+    return SetUpCalls.call(symbols.get("script_outstanding"));
   }
 
   /**
@@ -237,12 +237,12 @@ public final class ScriptedLibrary {
    * -1 when none since the last reset.
    */
   public long minRnrTimer() {
-    return Native.call(symbols.get("script_min_rnr_timer"));
+    return SetUpCalls.call(symbols.get("script_min_rnr_timer"));
   }
 
   /** The send_flags of the newest request with this number of enum ibv_wr_opcode, at most READ. */
   public long sendFlags(int opcode) {
-    return Native.call(symbols.get("script_send_flags"), opcode);
+    return SetUpCalls.call(symbols.get("script_send_flags"), opcode);
   }
 
   /**
@@ -256,12 +256,12 @@ public final class ScriptedLibrary {
 
   /** Number of calls that waited for the outcome of an iWARP connection since the last reset. */
   public long waits() {
-    return Native.call(symbols.get("script_waits"));
+    return SetUpCalls.call(symbols.get("script_waits"));
   }
 
   /** The completion vector of the newest completion queue. */
   public long newestVector() {
-    return Native.call(symbols.get("script_vector"));
+    return SetUpCalls.call(symbols.get("script_vector"));
   }
 
   /**
@@ -270,7 +270,7 @@ public final class ScriptedLibrary {
    * descriptors that ended.
    */
   public long hits() {
-    return Native.call(symbols.get("script_hits"));
+    return SetUpCalls.call(symbols.get("script_hits"));
   }
 
   /**
@@ -278,7 +278,7 @@ public final class ScriptedLibrary {
    * which otherwise stay for ever.
    */
   public void reset() {
-    Native.call(symbols.get("script_reset"));
+    SetUpCalls.call(symbols.get("script_reset"));
   }
 
   private long call(String script, String name, long... more) {
@@ -286,7 +286,7 @@ public final class ScriptedLibrary {
       long[] arguments = new long[1 + more.length];
       arguments[0] = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
       System.arraycopy(more, 0, arguments, 1, more.length);
-      return Native.call(symbols.get(script), arguments);
+      return SetUpCalls.call(symbols.get(script), arguments);
     }
   }
 }
