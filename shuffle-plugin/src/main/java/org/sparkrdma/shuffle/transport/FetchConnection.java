@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Set;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
@@ -18,8 +19,8 @@ import org.sparkrdma.verbs.cm.Connection;
 /**
  * The reader's end of a connection: its set-up, what becomes of each message and completion, its
  * deadlines and its end. {@link LocateExchange} sends LOCATEs and releases leases, {@link
- * LocateAnswers} checks what the peer answers, {@link ReadPipeline} posts READs and hands whole
- * blocks to their request.
+ * WantedBlocks} has what is located later, {@link LocateAnswers} checks what the peer answers,
+ * {@link ReadPipeline} posts READs and hands whole blocks to their request.
  *
  * <p>Confined to the agent, but for {@link #tryLocate}.
  */
@@ -29,9 +30,11 @@ final class FetchConnection extends RdmaConnection {
   private final PeerWaits waits;
   private final Handshake handshake;
 
-  /** Null before there is a queue pair, as the next one. */
+  /** Null before there is a queue pair, as the next three. */
   private LocateExchange exchange;
 
+  private WantedBlocks wanted;
+  private LocateAnswers answers;
   private ReadPipeline reads;
 
   /** Time of its last answer or completed READ. */
@@ -80,7 +83,9 @@ final class FetchConnection extends RdmaConnection {
   @Override
   protected void onQueuePair() throws VerbsException {
     exchange = new LocateExchange(this, MemoryShares.READER_RECEIVES);
-    reads = new ReadPipeline(this, exchange);
+    wanted = new WantedBlocks(this, exchange);
+    answers = new LocateAnswers(shared, exchange, wanted);
+    reads = new ReadPipeline(this, exchange, wanted);
     move(State.CONNECTING);
     connection.connect(parameters(shared.settings().attemptTimeout()));
   }
@@ -134,7 +139,8 @@ final class FetchConnection extends RdmaConnection {
     } else if (type == Messages.RELEASED && isUsable()) {
       exchange.checkReleased(message);
       postReceive(buffer);
-      exchange.endRelease(nowNs);
+      exchange.endRelease();
+      wanted.locate(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
     }
@@ -144,17 +150,16 @@ final class FetchConnection extends RdmaConnection {
 
   /** Begins to fetch the first blocks of a request; returns their number. A task. */
   int tryLocate(FetchRequest request, long nowNs) {
-    return exchange.tryLocate(request, nowNs);
+    return exchange.tryLocate(request, answers, nowNs);
   }
 
   /** Fetches blocks of a request from an index on. */
   void fetch(FetchRequest request, int from, long nowNs) {
     assert shared.agentThread().holds();
-    exchange.locate(request, from, nowNs);
+    wanted.locate(request, from, answers, nowNs);
   }
 
   private void onLocated(int buffer, ByteBuffer answer, long nowNs) {
-    LocateAnswers answers = exchange.answers();
     ReadBatch batch = answers.take(answer, reads, nowNs);
     long requestId = answers.requestId();
     if (!answers.hadNoRoom()) {
@@ -167,7 +172,7 @@ final class FetchConnection extends RdmaConnection {
       peers.onVainAnswer(this, askedNs, nowNs);
     }
     reads.begin(batch, nowNs);
-    exchange.locateWanted(nowNs);
+    wanted.locate(nowNs);
     onProgress(nowNs);
   }
 
@@ -182,7 +187,8 @@ final class FetchConnection extends RdmaConnection {
       reads.onReadDone(batch, nowNs);
       onProgress(nowNs);
     } else {
-      exchange.onSent(use, nowNs);
+      exchange.onSent(use);
+      wanted.locate(nowNs);
     }
   }
 
@@ -222,7 +228,7 @@ final class FetchConnection extends RdmaConnection {
 
   /** Memory of its blocks that are not delivered. */
   long heldBytes() {
-    return exchange.answers().heldBytes();
+    return answers.heldBytes();
   }
 
   /** Time since which it has been suspect. */
@@ -258,7 +264,7 @@ final class FetchConnection extends RdmaConnection {
 
   /** Time since which its oldest block has been wanted, located or read; otherwise now. */
   private long oldestNs(long nowNs) {
-    return exchange.oldestNs(reads.oldestNs(nowNs));
+    return wanted.oldestNs(exchange.oldestNs(reads.oldestNs(nowNs)));
   }
 
   /** The agent has come late by this time: nobody has waited for the peer meanwhile. */
@@ -292,7 +298,7 @@ final class FetchConnection extends RdmaConnection {
     }
     if (suspect && !hasEnded()) {
       // A task may have located others meanwhile.
-      exchange.leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
+      leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
       reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);
     }
     if (over) {
@@ -310,7 +316,7 @@ final class FetchConnection extends RdmaConnection {
   }
 
   private boolean isWorking() {
-    return reads.isWorking() || exchange.isWorking();
+    return reads.isWorking() || !wanted.isEmpty() || answers.hasWaiting() || exchange.isWorking();
   }
 
   @Override
@@ -324,7 +330,7 @@ final class FetchConnection extends RdmaConnection {
       return;
     }
     reads.endLate(nowNs);
-    exchange.leaveLateToTcp(nowNs);
+    wanted.leaveLateToTcp(nowNs);
     // After its first fetch, an executor asks itself for nothing more.
     boolean isToItself = peer.endpoint().incarnation() == shared.self().endpoint().incarnation();
     long idleNs = isToItself ? 0 : shared.settings().idleTimeout().toNanos();
@@ -374,10 +380,21 @@ final class FetchConnection extends RdmaConnection {
       // Only the block whose data are corrupt counts as such.
       boolean lost = reason == null || reason == FallbackReason.CORRUPT;
       FallbackReason of = lost ? FallbackReason.LOST_PEER : reason;
-      unused &= !exchange.leaveToTcp(of, detail);
+      unused &= !leaveToTcp(of, detail);
       reads.leaveToTcp(of, detail);
     }
     peers.onBroken(this, unused ? null : reason, detail, sinceNs);
+  }
+
+  /** Its blocks that are not read use TCP; returns whether there are some. */
+  private boolean leaveToTcp(FallbackReason reason, String detail) {
+    List<BlockFetch> blocks = answers.waiting();
+    blocks.addAll(exchange.asked());
+    blocks.addAll(wanted.takeAll());
+    for (BlockFetch block : blocks) {
+      block.leaveToTcp(reason, detail);
+    }
+    return !blocks.isEmpty();
   }
 
   @Override

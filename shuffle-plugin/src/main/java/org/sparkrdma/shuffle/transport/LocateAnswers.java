@@ -20,7 +20,8 @@ final class LocateAnswers {
   private static final long LEASE_MARGIN_MS = 1_000;
 
   private final AgentResources shared;
-  private final LocateExchange sender;
+  private final LocateExchange exchange;
+  private final WantedBlocks wanted;
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
 
@@ -33,19 +34,17 @@ final class LocateAnswers {
   /** Memory of its blocks that are not delivered. */
   private long heldBytes;
 
-  /**
-   * @param timeoutNs of a request
-   */
-  LocateAnswers(AgentResources shared, LocateExchange sender, long timeoutNs) {
+  LocateAnswers(AgentResources shared, LocateExchange exchange, WantedBlocks wanted) {
     this.shared = shared;
-    this.sender = sender;
-    this.timeoutNs = timeoutNs;
+    this.exchange = exchange;
+    this.wanted = wanted;
+    this.timeoutNs = shared.settings().requestTimeout().toNanos();
   }
 
   /** Takes an answer; returns its READs. */
   ReadBatch take(ByteBuffer answer, ReadPipeline reads, long nowNs) {
     located.begin(answer);
-    BlockFetch[] asked = sender.asked(located.requestId());
+    BlockFetch[] asked = exchange.asked(located.requestId());
     long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
     // A READ that is posted last has its time before the lease ends, too.
     long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);
@@ -105,7 +104,7 @@ final class LocateAnswers {
       if (!full && asked[i].isLeftOut()) {
         asked[i].expectReads(batch);
       } else if (asked[i].state() == BlockFetch.State.LOCATING) {
-        sender.askForRest(asked[i], nowNs);
+        wanted.askForRest(asked[i], nowNs);
       }
     }
   }
@@ -169,7 +168,7 @@ final class LocateAnswers {
     if (block.memory() == null) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
-      sender.wantFirst(block);
+      wanted.wantFirst(block);
     }
   }
 

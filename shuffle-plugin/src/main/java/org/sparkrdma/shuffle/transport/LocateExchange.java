@@ -2,14 +2,13 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -20,8 +19,8 @@ import org.sparkrdma.shuffle.wire.Release;
  * {@link LocateAnswers} takes the answers. It has two for LOCATEs and one for a RELEASE, which may
  * free the memory for which both wait, and a receive for the answer of each.
  *
- * <p>The lock of the send queue guards the messages and the leases to release, so that a task may
- * send a LOCATE itself; all else is confined to the agent.
+ * <p>The lock of the send queue guards it, so that a task may send a LOCATE itself. Confined to the
+ * agent, but for {@link #tryLocate}.
  */
 final class LocateExchange {
   /** Number of messages. */
@@ -31,13 +30,10 @@ final class LocateExchange {
   private static final int LOCATES = 2;
 
   /** The answer has room for as many with a checksum each. */
-  private static final int MAX_BLOCKS = 128;
+  static final int MAX_BLOCKS = 128;
 
   private static final int MAX_LEASES_IN_LOCATE = 256;
   private static final long LEASE_DELAY_NS = 5_000_000;
-
-  /** 1 MB/s: a long block that comes more slowly uses TCP. */
-  private static final long NS_PER_BYTE = 1_000;
 
   private final FetchConnection connection;
   private final AgentResources shared;
@@ -45,9 +41,6 @@ final class LocateExchange {
   private final Message[] messages;
   private final long timeoutNs;
   private final Locate.Encoder locate = new Locate.Encoder();
-  private final LocateAnswers answers;
-
-  private final ArrayDeque<BlockFetch> wanted = new ArrayDeque<>();
   private long ids;
   private long[] leases = new long[4];
   private int leaseCount;
@@ -69,7 +62,6 @@ final class LocateExchange {
       messages[i] = new Message(connection.buffer(firstBuffer + i));
     }
     this.timeoutNs = shared.settings().requestTimeout().toNanos();
-    this.answers = new LocateAnswers(shared, this, timeoutNs);
   }
 
   // Set-up.
@@ -95,9 +87,10 @@ final class LocateExchange {
    * Sends a LOCATE of the first blocks of a request, unless the send queue or the messages are
    * busy. A task.
    *
+   * @param answers takes the answer
    * @return number of blocks that it names
    */
-  int tryLocate(FetchRequest request, long nowNs) {
+  int tryLocate(FetchRequest request, LocateAnswers answers, long nowNs) {
     if (!sends.tryLock()) {
       return 0;
     }
@@ -117,39 +110,14 @@ final class LocateExchange {
     }
   }
 
-  /** Locates blocks of a request from an index on. */
-  void locate(FetchRequest request, int from, long nowNs) {
-    for (int i = from; i < request.ranges().size(); i++) {
-      BlockFetch block = new BlockFetch(answers, request, i);
-      block.onWanted(nowNs);
-      wanted.add(block);
-    }
-    locateWanted(nowNs);
+  /** Whether a LOCATE can be sent now; under the lock of the send queue. */
+  boolean canLocate() {
+    return messageForLocate() != null;
   }
 
-  /** Locates the blocks that are wanted, as far as there are messages. */
-  void locateWanted(long nowNs) {
-    if (wanted.isEmpty()) {
-      return;
-    }
-    sends.lock();
-    try {
-      Message message = messageForLocate();
-      while (message != null && !wanted.isEmpty()) {
-        // A LOCATE has one owner.
-        int owner = wanted.peek().owner();
-        BlockFetch[] blocks = new BlockFetch[Math.min(MAX_BLOCKS, wanted.size())];
-        int count = 0;
-        while (count < blocks.length && wanted.peek().owner() == owner) {
-          blocks[count++] = wanted.poll();
-        }
-        sendLocate(message, Arrays.copyOf(blocks, count), owner, nowNs);
-        message = messageForLocate();
-      }
-    } finally {
-      sends.unlock();
-    }
-    shared.work().expectCompletion(nowNs);
+  /** Sends a LOCATE of blocks of one owner, which can be sent; under the lock of the send queue. */
+  void locate(BlockFetch[] blocks, long nowNs) {
+    sendLocate(messageForLocate(), blocks, blocks[0].owner(), nowNs);
   }
 
   /** A message for a LOCATE that can be sent now; null without. */
@@ -199,22 +167,16 @@ final class LocateExchange {
   }
 
   /** The device has sent a message, the use of its request in the send queue. */
-  void onSent(Object message, long nowNs) {
+  void onSent(Object message) {
     sends.lock();
     try {
       ((Message) message).sending = false;
     } finally {
       sends.unlock();
     }
-    locateWanted(nowNs);
   }
 
   // LOCATED.
-
-  /** Takes its answers, and gives its blocks memory. */
-  LocateAnswers answers() {
-    return answers;
-  }
 
   /** The blocks of a LOCATE that is answered. */
   BlockFetch[] asked(long requestId) {
@@ -254,28 +216,6 @@ final class LocateExchange {
     } finally {
       sends.unlock();
     }
-  }
-
-  /**
-   * An answer has left out a block or its rest: it is located before all others, unless that has
-   * taken too long. The caller locates what is wanted.
-   */
-  void askForRest(BlockFetch block, long nowNs) {
-    block.onWanted(nowNs);
-    if (block.ageNs(nowNs) > timeoutNs + NS_PER_BYTE * block.locatedBytes()) {
-      connection.onEndlessBlock(nowNs);
-      block.leaveToTcp(FallbackReason.TIMEOUT, "answers come too slowly");
-    } else {
-      wanted.addFirst(block);
-    }
-  }
-
-  /** A block that waited for memory has it: other blocks wait for what it holds. */
-  void wantFirst(BlockFetch block) {
-    long nowNs = shared.work().nowNs();
-    block.onWanted(nowNs);
-    wanted.addFirst(block);
-    locateWanted(nowNs);
   }
 
   // RELEASE.
@@ -347,18 +287,14 @@ final class LocateExchange {
   }
 
   /** The answer to the RELEASE was taken, and its receive is posted again. */
-  void endRelease(long nowNs) {
+  void endRelease() {
     free(messageForRelease());
-    locateWanted(nowNs);
   }
 
   // Deadlines and the end.
 
-  /** Whether blocks are to be located or wait, or messages or leases are not answered. */
+  /** Whether messages are not answered, or leases not released. */
   boolean isWorking() {
-    if (!wanted.isEmpty() || answers.hasWaiting()) {
-      return true;
-    }
     sends.lock();
     try {
       return leaseCount > 0 || !Stream.of(messages).allMatch(Message::isFree);
@@ -373,9 +309,9 @@ final class LocateExchange {
         .anyMatch(message -> message.awaitsAnswer && nowNs - message.askedNs > timeoutNs);
   }
 
-  /** Time since which the oldest block has been wanted or located; otherwise the other time. */
+  /** Time at which the oldest LOCATE was sent that is not answered; the other time if earlier. */
   long oldestNs(long otherNs) {
-    long oldestNs = wanted.isEmpty() ? otherNs : earlier(wanted.peek().sinceNs(), otherNs);
+    long oldestNs = otherNs;
     sends.lock();
     try {
       for (Message message : messages) {
@@ -387,30 +323,13 @@ final class LocateExchange {
     return oldestNs;
   }
 
-  private static long earlier(long oneNs, long otherNs) {
+  static long earlier(long oneNs, long otherNs) {
     return oneNs - otherNs < 0 ? oneNs : otherNs;
   }
 
-  /** Blocks that were wanted for too long use TCP. */
-  void leaveLateToTcp(long nowNs) {
-    // Those that answers leave out are in front of those that were never located.
-    wanted.removeIf(block -> leaveToTcpIfLate(block, nowNs));
-  }
-
-  private boolean leaveToTcpIfLate(BlockFetch block, long nowNs) {
-    boolean late = nowNs - block.sinceNs() > timeoutNs;
-    if (late) {
-      block.leaveToTcp(FallbackReason.TIMEOUT, "no LOCATE in time");
-    }
-    return late;
-  }
-
-  /**
-   * The connection is broken, or makes no progress: its blocks use TCP. Returns whether there are
-   * some.
-   */
-  boolean leaveToTcp(FallbackReason reason, String detail) {
-    List<BlockFetch> blocks = answers.waiting();
+  /** The blocks of LOCATEs that are not answered. */
+  List<BlockFetch> asked() {
+    List<BlockFetch> blocks = new ArrayList<>();
     sends.lock();
     try {
       for (Message message : messages) {
@@ -419,12 +338,7 @@ final class LocateExchange {
     } finally {
       sends.unlock();
     }
-    blocks.addAll(wanted);
-    wanted.clear();
-    for (BlockFetch block : blocks) {
-      block.leaveToTcp(reason, detail);
-    }
-    return !blocks.isEmpty();
+    return blocks;
   }
 
   /** A buffer of messages. Guarded by the lock of the send queue. */

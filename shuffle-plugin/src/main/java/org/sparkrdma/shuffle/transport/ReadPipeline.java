@@ -20,6 +20,7 @@ final class ReadPipeline {
   private final AgentResources shared;
   private final SendQueue sends;
   private final LocateExchange exchange;
+  private final WantedBlocks wanted;
   private final List<ReadBatch> batches = new ArrayList<>();
 
   /** A batch that is done, for the next answer; null without one. */
@@ -46,11 +47,12 @@ final class ReadPipeline {
    */
   private long stalledBytes;
 
-  ReadPipeline(FetchConnection connection, LocateExchange exchange) {
+  ReadPipeline(FetchConnection connection, LocateExchange exchange, WantedBlocks wanted) {
     this.connection = connection;
     this.shared = connection.shared;
     this.sends = connection.sends;
     this.exchange = exchange;
+    this.wanted = wanted;
   }
 
   /**
@@ -171,7 +173,7 @@ final class ReadPipeline {
       } else if (block.isLocated()) {
         block.deliver();
       } else {
-        exchange.askForRest(block, nowNs);
+        wanted.askForRest(block, nowNs);
         rest = true;
       }
       block = batch.pollDone();
@@ -181,7 +183,7 @@ final class ReadPipeline {
       spare = batch;
     }
     if (rest) {
-      exchange.locateWanted(nowNs);
+      wanted.locate(nowNs);
     }
   }
 
