@@ -115,7 +115,7 @@ final class ConnectAttempts {
         reason = FallbackReason.CONNECT_FAILED;
         boolean quarantined = peer.waits().isQuarantined(nowNs);
         peer.waits().onFault(nowNs);
-        onFault(peer, reason, e.getMessage(), !quarantined && peer.waits().isQuarantined(nowNs));
+        onFault(peer, reason, e.getMessage(), quarantined);
       }
       peers.leaveWaitingToTcp(peer, reason, e.getMessage(), nowNs);
     }
@@ -146,11 +146,11 @@ final class ConnectAttempts {
   /**
    * Logs a fault of a peer.
    *
-   * @param quarantined whether its budget of waits is spent with this fault
+   * @param quarantined whether its budget of waits was spent before this fault
    */
   void onFault(Peer peer, FallbackReason reason, String detail, boolean quarantined) {
     String executor = peer.endpoint().executorId();
-    if (quarantined) {
+    if (!quarantined && peer.waits().isQuarantined(shared.work().nowNs())) {
       shared.counters().increment(Counter.PEERS_QUARANTINED);
       LOG.warn(
           "Quarantining peer executor={} after {}: {}; its blocks are fetched over TCP for seconds",

@@ -145,7 +145,7 @@ final class FetchPeers {
       if (!known) {
         peer.waits().onFault(nowNs);
       }
-      attempts.onFault(peer, reason, detail, !quarantined && peer.waits().isQuarantined(nowNs));
+      attempts.onFault(peer, reason, detail, quarantined);
     }
     if (peer.hasWaiting()) {
       attempts.add(peer, nowNs);
@@ -180,7 +180,7 @@ final class FetchPeers {
       connection.setWantsProbe(true);
     }
     if (!quarantined && peer.waits().isQuarantined(nowNs)) {
-      attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", true);
+      attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", false);
     }
     connection.setLimit(peer.waits().limitNs(nowNs));
   }
@@ -191,11 +191,7 @@ final class FetchPeers {
     boolean quarantined = peer.waits().isQuarantined(nowNs);
     countVain(peer.waits().inVain(sinceNs, nowNs));
     shared.counters().increment(Counter.PEERS_SUSPECT);
-    attempts.onFault(
-        peer,
-        FallbackReason.SLOW_PEER,
-        "peer makes no progress",
-        !quarantined && peer.waits().isQuarantined(nowNs));
+    attempts.onFault(peer, FallbackReason.SLOW_PEER, "peer makes no progress", quarantined);
   }
 
   /**
@@ -233,8 +229,7 @@ final class FetchPeers {
     }
     // After the end, so that whoever sees it counted begins nothing on the connection.
     if (!quarantined) {
-      attempts.onFault(
-          peer, FallbackReason.CORRUPT, "data differs from TCP's", peer.waits().isQuarantined(nowNs));
+      attempts.onFault(peer, FallbackReason.CORRUPT, "data differs from TCP's", false);
     }
   }
 
@@ -257,7 +252,7 @@ final class FetchPeers {
         boolean quarantined = peer.waits().isQuarantined(nowNs);
         countVain(peer.leaveLateToTcp(shared.settings().connectTimeout().toNanos(), nowNs));
         if (!quarantined && peer.waits().isQuarantined(nowNs)) {
-          attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", true);
+          attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", false);
         }
       }
       FetchConnection connection = peer.connection();
