@@ -98,7 +98,7 @@ class ArchitectureTest {
     Set<String> known =
         Set.of(
             // What a peer may cost.
-            "WaitBudget.PEER_NS",
+            "WaitBudgets.PEER_NS",
             "WaitBudget.FREE_NS",
             // Intervals of checks and ticks, and how long the agent spins or sleeps.
             "WaitBudget.CHECK_NS",

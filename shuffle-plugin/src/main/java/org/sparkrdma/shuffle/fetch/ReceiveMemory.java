@@ -81,7 +81,7 @@ public final class ReceiveMemory {
     this.pool = pool;
     this.limitBytes = pool.limitBytes();
     this.counters = counters;
-    this.waits = WaitBudget.ofMemory(reader);
+    this.waits = WaitBudgets.ofMemory(reader);
     this.patientNs = patientNs;
   }
 

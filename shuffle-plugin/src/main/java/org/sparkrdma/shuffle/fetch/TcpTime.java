@@ -10,7 +10,7 @@ public final class TcpTime {
 
   /** A block has come after this time; what a pause of the peer adds shows nothing. */
   void add(long afterNs) {
-    long countedNs = Math.min(afterNs, WaitBudget.PEER_NS);
+    long countedNs = Math.min(afterNs, WaitBudgets.PEER_NS);
     long before = lengthNs;
     // Two at a time may count as one.
     lengthNs = before == 0 ? countedNs : before + (countedNs - before) / 4;

@@ -9,11 +9,8 @@ import java.util.concurrent.TimeUnit;
  * end with a result are free as far as they are usual, and earn nothing. So in any time T, waits in
  * vain cost at most the capacity and T / 50, whatever the pattern of a fault; but a peer that
  * delivers is read from beside an empty budget of all. A budget may have a parent, which all waits
- * of its children spend, too.
- *
- * <p>Each of an executor's tasks waits for memory and for peers, so these budgets have one parent
- * ({@link #ofReader}). The constants of all of them are here. Confined to one thread, for an
- * executor's reads to the agent.
+ * of its children spend, too. {@link WaitBudgets} has those that there are. Confined to one thread,
+ * for an executor's reads to the agent.
  */
 public final class WaitBudget {
   /** Waits are checked so often: they exceed their limits by no more than that. */
@@ -21,9 +18,6 @@ public final class WaitBudget {
 
   /** A wait may begin, or its check may come, so late. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(100);
-
-  /** What a peer may cost, with a factor of 1. */
-  public static final long PEER_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** A wait for a peer that has a result is free for so long, with a factor of 1. */
   private static final long FREE_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -43,7 +37,7 @@ public final class WaitBudget {
   private final WaitBudget parent;
 
   /** Factor of the capacities of its children. */
-  private final int factor;
+  final int factor;
 
   /** Less than nothing after a wait that was longer than its limit, by a tick at most. */
   private long leftNs;
@@ -67,50 +61,16 @@ public final class WaitBudget {
     this(capacityMs, leastMs, true, parent, parent == null ? 1 : parent.factor);
   }
 
-  private WaitBudget(long capacityMs, long leastMs, boolean earns, WaitBudget parent, int factor) {
+  /**
+   * @param factor of the capacities of its children, and of its own
+   */
+  WaitBudget(long capacityMs, long leastMs, boolean earns, WaitBudget parent, int factor) {
     this.capacityNs = factor * TimeUnit.MILLISECONDS.toNanos(capacityMs);
     this.leastNs = TimeUnit.MILLISECONDS.toNanos(leastMs);
     this.earns = earns;
     this.parent = parent;
     this.factor = factor;
     this.leftNs = capacityNs;
-  }
-
-  /**
-   * Of all that an executor's tasks wait for.
-   *
-   * @param factor of the capacities: the setting {@code waits.factor}
-   */
-  public static WaitBudget ofReader(int factor) {
-    return new WaitBudget(1_500, 0, true, null, factor);
-  }
-
-  /**
-   * Of receive memory: tasks free it in milliseconds, or not at all; on a busy machine within a
-   * second.
-   */
-  static WaitBudget ofMemory(WaitBudget reader) {
-    return new WaitBudget(250, 1, true, reader, Math.min(4, reader.factor));
-  }
-
-  /** Of all peers: a rack costs as much as two of them. */
-  public static WaitBudget ofPeers(WaitBudget reader) {
-    return new WaitBudget(1_000, 0, reader);
-  }
-
-  /**
-   * Of a peer: one time-out of an acknowledgement; answers of well peers take less than a fifth.
-   */
-  public static WaitBudget ofPeer(WaitBudget peers) {
-    return new WaitBudget(TimeUnit.NANOSECONDS.toMillis(PEER_NS), 100, peers);
-  }
-
-  /**
-   * Of the first connections of an executor, once: hundreds of peers that are well may take longer
-   * than each of them may later.
-   */
-  public static WaitBudget ofFirstConnections(WaitBudget reader) {
-    return new WaitBudget(500, 200, false, reader, reader.factor);
   }
 
   /** The longest wait that may begin now; 0 when nothing may wait. */

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
-import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
@@ -248,7 +248,7 @@ final class FetchConnection extends RdmaConnection {
 
   /** A block had no end in time, however often the peer has answered. */
   void onEndlessBlock(long nowNs) {
-    peers.onVainAnswer(this, nowNs - WaitBudget.PEER_NS, nowNs);
+    peers.onVainAnswer(this, nowNs - WaitBudgets.PEER_NS, nowNs);
   }
 
   private void onProgress(long nowNs) {

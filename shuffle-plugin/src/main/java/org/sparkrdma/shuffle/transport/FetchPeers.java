@@ -9,6 +9,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -41,8 +42,8 @@ final class FetchPeers {
     this.shared = shared;
     this.established = established;
     this.attempts = new ConnectAttempts(shared, this, manager, addresses);
-    this.waits = WaitBudget.ofPeers(shared.waits());
-    this.firstConnections = WaitBudget.ofFirstConnections(shared.waits());
+    this.waits = WaitBudgets.ofPeers(shared.waits());
+    this.firstConnections = WaitBudgets.ofFirstConnections(shared.waits());
   }
 
   ConnectAttempts attempts() {

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
@@ -63,7 +64,7 @@ final class Peer {
 
   /** Whether an attempt to connect makes sense: fetches wait, or the last one came lately. */
   boolean isWanted(long nowNs) {
-    return hasWaiting() || nowNs - wantedNs < WaitBudget.PEER_NS;
+    return hasWaiting() || nowNs - wantedNs < WaitBudgets.PEER_NS;
   }
 
   /** Whether fetches wait for a connection. */

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.TcpTime;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 
 /**
  * What waits for a {@link Peer} may cost, by its {@link WaitBudget}, and whether it is well. When
@@ -57,7 +58,7 @@ final class PeerWaits {
    * @param firstConnections what waits for first connections may cost together
    */
   PeerWaits(WaitBudget all, WaitBudget firstConnections) {
-    this.own = WaitBudget.ofPeer(all);
+    this.own = WaitBudgets.ofPeer(all);
     this.firstConnections = firstConnections;
   }
 
@@ -167,7 +168,7 @@ final class PeerWaits {
 
   /** Its data are corrupt. */
   void onCorruptData(long nowNs) {
-    own.penalize(WaitBudget.PEER_NS, nowNs);
+    own.penalize(WaitBudgets.PEER_NS, nowNs);
   }
 
   /**

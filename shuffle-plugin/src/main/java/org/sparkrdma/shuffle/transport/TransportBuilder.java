@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
@@ -134,7 +135,7 @@ final class TransportBuilder {
             shares.chunksPerRegion(),
             shares.receiveMaxBytes());
     made.push(limit -> receivePool.close());
-    WaitBudget waits = WaitBudget.ofReader(settings.waitsFactor());
+    WaitBudget waits = WaitBudgets.ofReader(settings.waitsFactor());
     ReceiveMemory receiveMemory =
         new ReceiveMemory(receivePool, env.counters(), waits, settings.requestTimeout().toNanos());
     made.push(limit -> receiveMemory.closeOpenChunk());

@@ -88,7 +88,7 @@ class ReceiveMemoryTest {
   @BeforeEach
   void open() throws VerbsException {
     soft = new SoftPool(AccessFlag.LOCAL_WRITE, CHUNK, CHUNKS);
-    memory = new ReceiveMemory(soft.pool(), counters, WaitBudget.ofReader(1), PATIENT_NS);
+    memory = new ReceiveMemory(soft.pool(), counters, WaitBudgets.ofReader(1), PATIENT_NS);
   }
 
   @AfterEach

@@ -8,7 +8,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 public record TakenMemory(long blockBytes, FetchingTask reader) implements ReceiveMemory.Waiter {
   /** Receive memory of a pool. */
   public static ReceiveMemory of(RegisteredPool pool, ShuffleCounters counters) {
-    return new ReceiveMemory(pool, counters, WaitBudget.ofReader(1), Long.MAX_VALUE);
+    return new ReceiveMemory(pool, counters, WaitBudgets.ofReader(1), Long.MAX_VALUE);
   }
 
   /** Memory for a block whose reader is not known. */

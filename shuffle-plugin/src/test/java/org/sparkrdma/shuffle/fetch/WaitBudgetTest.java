@@ -42,13 +42,13 @@ class WaitBudgetTest {
   void shouldCostAtMostItsCapacityAndAFiftiethOfTheTimeWhateverThePattern() {
     for (int seed = 0; seed < 300; seed++) {
       Random random = new Random(seed);
-      WaitBudget root = WaitBudget.ofReader(1);
-      WaitBudget peers = WaitBudget.ofPeers(root);
+      WaitBudget root = WaitBudgets.ofReader(1);
+      WaitBudget peers = WaitBudgets.ofPeers(root);
       int count = 1 + random.nextInt(12);
       WaitBudget[] all = new WaitBudget[count + 2];
-      Arrays.setAll(all, i -> WaitBudget.ofPeer(peers));
-      all[count] = WaitBudget.ofMemory(root);
-      all[count + 1] = WaitBudget.ofFirstConnections(root);
+      Arrays.setAll(all, i -> WaitBudgets.ofPeer(peers));
+      all[count] = WaitBudgets.ofMemory(root);
+      all[count + 1] = WaitBudgets.ofFirstConnections(root);
       int vainPercent = random.nextInt(101);
       int startPercent = 1 + random.nextInt(100);
       long stepNs = (1 + random.nextInt(20)) * MS;

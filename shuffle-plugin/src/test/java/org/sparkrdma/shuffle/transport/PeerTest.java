@@ -15,6 +15,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Messages;
 
@@ -25,8 +26,8 @@ class PeerTest {
   /** Close to the overflow of the clock, which may begin anywhere. */
   private long nowNs = Long.MAX_VALUE - 1_000 * MS;
 
-  private final WaitBudget all = WaitBudget.ofPeers(WaitBudget.ofReader(1));
-  private final WaitBudget first = WaitBudget.ofFirstConnections(WaitBudget.ofReader(1));
+  private final WaitBudget all = WaitBudgets.ofPeers(WaitBudgets.ofReader(1));
+  private final WaitBudget first = WaitBudgets.ofFirstConnections(WaitBudgets.ofReader(1));
   private final PeerWaits waits = new PeerWaits(all, first);
   private final Peer peer =
       new Peer(
