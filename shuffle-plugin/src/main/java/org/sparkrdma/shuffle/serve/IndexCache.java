@@ -40,11 +40,12 @@ final class IndexCache {
   /** Least recently used first. */
   private final Map<Key, Entry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
-  private final Key wanted = new Key();
   private long partitions;
 
   /** Number of shuffles that were removed: what began to load before is not kept. */
   private long generation;
+
+  private record Key(int owner, int shuffleId, long mapId) {}
 
   /** A map output, and what is registered of its file. */
   static final class Entry {
@@ -139,7 +140,7 @@ final class IndexCache {
 
   /** A map output of an owner, as in {@link Locate}; null when it is not kept. */
   Entry get(int owner, int shuffleId, long mapId, long nowNs) {
-    Entry entry = entries.get(wanted.set(owner, shuffleId, mapId));
+    Entry entry = entries.get(new Key(owner, shuffleId, mapId));
     if (entry != null) {
       entry.usedNs = nowNs;
     }
@@ -171,10 +172,10 @@ final class IndexCache {
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
     counters.increment(map.isWhole() ? Counter.INDEXES_READ : Counter.INDEX_PARTS_READ);
     long cost = (long) ENTRY_PARTITIONS + map.partitions();
-    if (!map.isWhole() || loadedIn != generation || cost > maxPartitions) {
-      return;
-    }
-    if (get(owner, shuffleId, mapId, nowNs) != null) {
+    if (!map.isWhole()
+        || loadedIn != generation
+        || cost > maxPartitions
+        || get(owner, shuffleId, mapId, nowNs) != null) {
       return;
     }
     Iterator<Entry> eldestFirst = entries.values().iterator();
@@ -191,7 +192,7 @@ final class IndexCache {
     if (partitions + cost <= maxPartitions) {
       partitions += cost;
       Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
-      entries.put(new Key().set(owner, shuffleId, mapId), entry);
+      entries.put(new Key(owner, shuffleId, mapId), entry);
     }
   }
 
@@ -207,7 +208,7 @@ final class IndexCache {
 
   /** Forgets a map output whose file cannot be read. */
   void drop(int owner, int shuffleId, long mapId) {
-    Entry entry = entries.remove(wanted.set(owner, shuffleId, mapId));
+    Entry entry = entries.remove(new Key(owner, shuffleId, mapId));
     if (entry != null) {
       remove(entry);
     }
@@ -227,32 +228,5 @@ final class IndexCache {
     List<Entry> all = List.copyOf(entries.values());
     entries.clear();
     all.forEach(this::remove);
-  }
-
-  /** Key of a map output; changed only while it is not in the map. */
-  private static final class Key {
-    private int owner;
-    private int shuffleId;
-    private long mapId;
-
-    Key set(int newOwner, int newShuffleId, long newMapId) {
-      owner = newOwner;
-      shuffleId = newShuffleId;
-      mapId = newMapId;
-      return this;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Key key
-          && key.mapId == mapId
-          && key.shuffleId == shuffleId
-          && key.owner == owner;
-    }
-
-    @Override
-    public int hashCode() {
-      return (Long.hashCode(mapId) * 31 + shuffleId) * 31 + owner;
-    }
   }
 }
