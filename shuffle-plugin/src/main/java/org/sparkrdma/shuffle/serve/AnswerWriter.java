@@ -162,7 +162,6 @@ final class AnswerWriter {
     long at = start + from;
     boolean computes = context.computes(request.freshSums(block), map);
     boolean mayUseWindows = context.registers() && entry != null && !computes;
-    BlockLoad.Copy copy = found == null ? null : found.first;
     nextSum = map.partitionEndingAfter(first, last, at);
     while (at < end) {
       int room = answer.roomForSums();
@@ -170,13 +169,11 @@ final class AnswerWriter {
         return Result.FULL;
       }
       FileWindow window = mayUseWindows ? entry.readyWindow(at) : null;
-      while (window == null && copy != null && copy.at < at) {
-        copy = copy.next;
-      }
-      if (window == null && (copy == null || copy.at != at)) {
+      BlockLoad.Copy copy = window == null && found != null ? found.copies.get(at) : null;
+      if (window == null && copy == null) {
         return Result.MISSING;
       }
-      long readyEnd = window == null ? at + copy.lengthBytes : Math.min(end, window.end());
+      long readyEnd = window == null ? at + copy.lengthBytes() : Math.min(end, window.end());
       if (!computes) {
         readyEnd = map.endOfFittingSums(nextSum, at, readyEnd, room);
       }
@@ -203,14 +200,14 @@ final class AnswerWriter {
     int last = request.endReduceId(block);
     long start = map.offset(first);
     int count = computes ? 1 : map.countSums(nextSum, at + lengthBytes);
-    long address = window == null ? copy.address : window.address() + (at - window.offset());
-    long remoteKey = window == null ? copy.remoteKey : window.remoteKey();
+    long address = window == null ? copy.address() : window.address() + (at - window.offset());
+    long remoteKey = window == null ? copy.remoteKey() : window.remoteKey();
     long blockBytes = map.offset(last) - start;
     answer.located(block, address, remoteKey, lengthBytes, at - start, blockBytes, count);
     extents++;
     if (window == null) {
       answer.markCopied();
-      locate.lease().hold(copy.load);
+      locate.lease().hold(copy.load());
       extentsFromCopies++;
       bytesFromCopies += lengthBytes;
     } else {
@@ -224,7 +221,7 @@ final class AnswerWriter {
       extentsFromWindows++;
     }
     if (computes) {
-      answer.sum(at + lengthBytes - start, copy.sum);
+      answer.sum(at + lengthBytes - start, copy.sum());
     } else {
       nextSum = map.writeSums(answer, nextSum, start, count);
     }

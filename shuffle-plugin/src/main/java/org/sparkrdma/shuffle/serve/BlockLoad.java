@@ -71,8 +71,7 @@ final class BlockLoad implements Leased {
 
     final long to;
     Outcome outcome = Outcome.OPEN;
-    Copy copies;
-    private Copy last;
+    final List<Copy> copies = new ArrayList<>(1);
 
     Part(Locate request, int block, MapOutput map, long from, long to) {
       this.block = block;
@@ -86,43 +85,15 @@ final class BlockLoad implements Leased {
       this.from = from;
       this.to = to;
     }
-
-    private void add(Copy copy) {
-      if (last == null) {
-        copies = copy;
-      } else {
-        last.next = copy;
-      }
-      last = copy;
-    }
   }
 
-  /** A range of a data file in a chunk. */
-  static final class Copy {
-    final BlockLoad load;
-    final long address;
-    final long remoteKey;
-
-    /** Offset in the file. */
-    final long at;
-
-    final int lengthBytes;
-
-    /** Computed checksum; 0 where those of the map output are used. */
-    final long sum;
-
-    /** The next one of the block. */
-    Copy next;
-
-    Copy(BlockLoad load, long address, long remoteKey, long at, int lengthBytes, long sum) {
-      this.load = load;
-      this.address = address;
-      this.remoteKey = remoteKey;
-      this.at = at;
-      this.lengthBytes = lengthBytes;
-      this.sum = sum;
-    }
-  }
+  /**
+   * A range of a data file in a chunk.
+   *
+   * @param at offset in the file
+   * @param sum computed checksum; 0 where those of the map output are used
+   */
+  record Copy(BlockLoad load, long address, long remoteKey, long at, int lengthBytes, long sum) {}
 
   private final LoadContext context;
   private final WaitingLocate locate;
@@ -142,10 +113,6 @@ final class BlockLoad implements Leased {
   private RemoteRegion remote;
   private int used;
   private long copiedBytes;
-
-  /** Those whose number was not known before. */
-  private long newBytes;
-
   private int reads;
   private long readNs;
   private Object holder;
@@ -194,11 +161,6 @@ final class BlockLoad implements Leased {
 
   long copiedBytes() {
     return copiedBytes;
-  }
-
-  /** Bytes of blocks whose length was not known before. */
-  long newBytes() {
-    return newBytes;
   }
 
   boolean isFull() {
@@ -285,7 +247,7 @@ final class BlockLoad implements Leased {
       readNs += context.work().onProgress(disk) - beganNs;
       reads++;
       long sum = computes ? sum(target.flip()) : 0;
-      part.add(
+      part.copies.add(
           new Copy(
               this,
               remote.address() + chunk.regionOffset() + used,
@@ -295,7 +257,6 @@ final class BlockLoad implements Leased {
               sum));
       used += length;
       copiedBytes += length;
-      newBytes += part.isNew ? length : 0;
       at += length;
       part.from = at - start;
     }

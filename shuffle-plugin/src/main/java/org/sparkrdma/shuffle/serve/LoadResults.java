@@ -53,7 +53,6 @@ final class LoadResults implements DiskWork.Listener {
     WaitingLocate locate = load.locate();
     locate.onLoaded();
     boolean open = locate.is(WaitingLocate.State.LOADING);
-    locate.addPlanned(load.newBytes());
     for (BlockLoad.Part part : load.parts()) {
       keep(load, part, nowNs);
       if (open) {
@@ -81,10 +80,12 @@ final class LoadResults implements DiskWork.Listener {
   private void take(WaitingLocate locate, BlockLoad.Part part, long nowNs) {
     WaitingLocate.Block block = locate.block(part.block);
     block.map = part.map;
-    if (part.copies != null) {
-      block.add(part.copies);
+    for (BlockLoad.Copy copy : part.copies) {
+      block.copies.put(copy.at(), copy);
+      // The length of a block whose index was not known was not planned.
+      locate.addPlanned(part.isNew ? copy.lengthBytes() : 0);
     }
-    boolean isEmpty = part.outcome == BlockLoad.Outcome.COPIED && part.copies == null;
+    boolean isEmpty = part.outcome == BlockLoad.Outcome.COPIED && part.copies.isEmpty();
     if (isEmpty || locate.hasStart(part.block)) {
       locate.setHasResults();
     }

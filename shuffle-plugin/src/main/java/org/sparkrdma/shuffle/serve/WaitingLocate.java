@@ -42,34 +42,11 @@ final class WaitingLocate {
     /** Why it must be fetched by TCP; null when it need not. */
     Located.Kind refusal;
 
-    /** Its copies, in the order of their offsets. */
-    BlockLoad.Copy first;
+    /** Its copies by their offsets in the file. */
+    final Map<Long, BlockLoad.Copy> copies = new HashMap<>(2);
 
     /** Whether it waits until a load has read the index of its map output for another block. */
     boolean waitsForIndex;
-
-    void add(BlockLoad.Copy copies) {
-      BlockLoad.Copy copy = copies;
-      while (copy != null) {
-        BlockLoad.Copy next = copy.next;
-        insert(copy);
-        copy = next;
-      }
-    }
-
-    private void insert(BlockLoad.Copy copy) {
-      if (first == null || copy.at < first.at) {
-        copy.next = first;
-        first = copy;
-        return;
-      }
-      BlockLoad.Copy before = first;
-      while (before.next != null && before.next.at < copy.at) {
-        before = before.next;
-      }
-      copy.next = before.next;
-      before.next = copy;
-    }
   }
 
   private record MapTask(int shuffleId, long mapId) {}
@@ -140,10 +117,10 @@ final class WaitingLocate {
 
   /** Whether a copy has the first byte that it wants of a block. */
   boolean hasStart(int block) {
-    BlockLoad.Copy first = blocks[block].first;
-    return first != null
-        && first.at
-            == blocks[block].map.offset(request.startReduceId(block)) + request.startOffset(block);
+    Block found = blocks[block];
+    return !found.copies.isEmpty()
+        && found.copies.containsKey(
+            found.map.offset(request.startReduceId(block)) + request.startOffset(block));
   }
 
   /** Whether a block is neither refused nor copied, at least in part. */
