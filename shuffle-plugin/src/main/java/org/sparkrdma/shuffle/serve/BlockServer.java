@@ -318,7 +318,7 @@ public final class BlockServer {
     wakeAt(waiting.nextDeadlineNs(nextDeadlineNs));
     leases.expire(nowNs);
     idleWindows.returnIdleSince(nowNs - idleNs);
-    wakeAt(idleWindows.oldestIdleNs(nowNs) + idleNs);
+    wakeAt(idleWindows.firstIdleNs(nowNs) + idleNs);
     trimCopies(nowNs);
     wakeAt(leases.nextDeadlineNs(nextDeadlineNs));
     return answered;

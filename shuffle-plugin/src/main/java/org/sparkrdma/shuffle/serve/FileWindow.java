@@ -59,11 +59,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
 
   private long idleSinceNs;
 
-  /** Neighbours among {@link IdleWindows}. */
-  FileWindow older;
-
-  FileWindow newer;
-
   private long loadNs;
   private long closeNs;
 
@@ -230,10 +225,10 @@ final class FileWindow implements Leased, DiskWork.Memory {
     }
   }
 
-  private void becomeIdle(boolean endsFirst, long nowNs) {
+  private void becomeIdle(boolean isSpent, long nowNs) {
     state = State.IDLE;
     idleSinceNs = nowNs;
-    idle.add(this, endsFirst);
+    idle.add(this, isSpent);
     if (entry.isRemoved()) {
       evict();
     }

@@ -236,11 +236,11 @@ final class FileWindows {
       IndexCache.Entry entry, long fileOffset, boolean forAny, long nowNs) {
     long lengthBytes = lengthOf(entry, startOf(fileOffset));
     FileWindow window = hasRoom(lengthBytes) ? tryRegister(entry, fileOffset) : null;
-    FileWindow oldest = idle.oldest();
-    if (!hasRoom(lengthBytes) && oldest != null) {
-      boolean ends = forAny || nowNs - oldest.idleSinceNs() >= RECENT_NS;
-      if (oldest.isSpent() || (ends && work.closingBytes() < lengthBytes)) {
-        idle.evictOldest();
+    FileWindow first = idle.first();
+    if (!hasRoom(lengthBytes) && first != null) {
+      boolean ends = forAny || nowNs - first.idleSinceNs() >= RECENT_NS;
+      if (first.isSpent() || (ends && work.closingBytes() < lengthBytes)) {
+        idle.evict(1);
       }
     }
     return window;
