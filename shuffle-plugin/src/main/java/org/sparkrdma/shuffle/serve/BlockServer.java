@@ -26,12 +26,11 @@ import org.sparkrdma.verbs.Device;
  * leases, and the LOCATEs that wait.
  *
  * <p>A LOCATE whose blocks are in windows is answered before {@link #locate} returns. What is
- * missing is copied by {@link BlockLoad}s, whose results come back to the agent as commands ({@link
- * LoadResults}); windows are registered beside the answers, where that pays. A LOCATE that waits is
- * answered when nothing is missing, or at half of the reader's time-out with what there is; the
- * reader asks for the rest again. One for which there is no memory waits until others release
- * theirs, then uses TCP. Its memory is registered and deregistered on threads of the disks, never
- * on the agent.
+ * missing is copied by {@link BlockLoad}s, whose results come back to the agent as commands;
+ * windows are registered beside the answers, where that pays. A LOCATE that waits is answered when
+ * nothing is missing, or at half of the reader's time-out with what there is; the reader asks for
+ * the rest again. One for which there is no memory waits until others release theirs, then uses
+ * TCP. Its memory is registered and deregistered on threads of the disks, never on the agent.
  *
  * <p>The transport creates it, starts it, calls {@link #doWork} in each turn of the agent, and
  * closes it after the agent has ended and before the protection domain. Methods are confined to the
@@ -59,8 +58,7 @@ public final class BlockServer {
   private final IdleWindows idleWindows;
   private final IndexCache indexes;
   private final Leases leases;
-  private final LoadPlanner planner;
-  private final LoadResults results;
+  private final BlockLoads loads;
   private final AnswerWriter writer;
   private final WaitingLocates waiting;
 
@@ -103,7 +101,8 @@ public final class BlockServer {
     this.nextDeadlineNs = nanoClock.getAsLong();
     this.trimmedNs = nextDeadlineNs;
     int realDisks = Math.max(1, source.directories().size());
-    this.work = new DiskWork(workers, agent, nanoClock, source.disks(), realDisks);
+    this.work =
+        new DiskWork(workers, agent, nanoClock, source.disks(), realDisks, this::serveMemory);
     this.memory = new CopyMemory(server.device(), settings.chunkBytes());
     this.indexes =
         new IndexCache(source, settings.windowBytes(), settings.indexPartitions(), counters);
@@ -114,10 +113,8 @@ public final class BlockServer {
     List<Path> excluded =
         FileProbe.copiedDirectories(server, systemFiles, settings.fileAccess(device));
     FileWindows windows = new FileWindows(server, excluded, prices, context, idleWindows);
-    this.planner = new LoadPlanner(indexes, windows, context, agent, this::goOn);
-    this.waiting = new WaitingLocates(server, work, memory, idleWindows, planner, this::goOn);
-    this.results = new LoadResults(indexes, windows, context, planner, waiting, this::goOn);
-    work.reportTo(results);
+    this.loads = new BlockLoads(server, indexes, windows, context, this::goOn);
+    this.waiting = new WaitingLocates(server, context, windows, idleWindows, loads, this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
@@ -184,7 +181,7 @@ public final class BlockServer {
     }
     waiting.add(suspended);
     wakeAt(locate.deadlineNs());
-    planner.loadAll(suspended, nowNs);
+    loads.loadAll(suspended, nowNs);
     goOn(suspended);
   }
 
@@ -227,13 +224,21 @@ public final class BlockServer {
     locate.replies().answered(locate, lengthBytes);
   }
 
+  /** Memory may have become free. */
+  private void serveMemory() {
+    waiting.serveMemory(nanoClock.getAsLong());
+  }
+
   /** A LOCATE that loads nothing any more is answered, or waits for memory. */
   private void goOn(WaitingLocate locate) {
+    if (locate.is(WaitingLocate.State.ENDED)) {
+      serveMemory();
+    }
     if (!locate.is(WaitingLocate.State.LOADING) || locate.loading() > 0) {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    boolean hasResults = planner.hasResults(locate, nowNs);
+    boolean hasResults = loads.hasResults(locate, nowNs);
     if (hasResults) {
       waiting.onResults(locate, nowNs);
     }
@@ -358,7 +363,7 @@ public final class BlockServer {
    */
   public boolean close(Duration limit, Runnable drain) {
     stopped = true;
-    results.stop();
+    loads.stop();
     budget.onShortage(lengthBytes -> {});
     if (!workers.close(limit)) {
       LOG.warn(

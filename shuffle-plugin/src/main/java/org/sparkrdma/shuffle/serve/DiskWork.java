@@ -50,31 +50,6 @@ final class DiskWork {
     void run() throws IOException, VerbsException;
   }
 
-  /** Registered memory that a thread closes. */
-  interface Memory {
-    /** Length that it holds of the budget. */
-    long pinnedBytes();
-
-    /** Deregisters and frees it, which may wait for the device. */
-    void close();
-
-    /** It is closed; on the agent. */
-    void onClosed();
-  }
-
-  /** Gets results; on the agent. */
-  interface Listener {
-    void onLoaded(BlockLoad load);
-
-    /**
-     * @param failure null when it is registered
-     */
-    void onRegistered(FileWindow window, Exception failure);
-
-    /** Memory was closed. */
-    void onClosed();
-  }
-
   /** What a disk is doing. Safe for any thread. */
   private static final class Disk {
     /** Loads that wait for it or run. */
@@ -82,14 +57,14 @@ final class DiskWork {
 
     private volatile long progressNs;
 
-    /** Windows of its files whose registration has not ended, in their order. On the agent. */
-    private final Queue<FileWindow> registering = new ArrayDeque<>();
+    /** Times at which what is not registered yet was to be, in their order. On the agent. */
+    private final Queue<Long> registeringNs = new ArrayDeque<>();
   }
 
   private final Workers workers;
   private final Consumer<Runnable> agent;
   private final LongSupplier nanoClock;
-  private Listener listener;
+  private final Runnable onFreed;
   private final Disk[] disks;
 
   /** Those that may hang; others wait for something else. */
@@ -101,22 +76,24 @@ final class DiskWork {
   /**
    * @param count number of disks
    * @param realDisks number of those that are disks
+   * @param onFreed runs on the agent when memory was closed
    */
   DiskWork(
-      Workers workers, Consumer<Runnable> agent, LongSupplier nanoClock, int count, int realDisks) {
+      Workers workers,
+      Consumer<Runnable> agent,
+      LongSupplier nanoClock,
+      int count,
+      int realDisks,
+      Runnable onFreed) {
     this.workers = workers;
     this.agent = agent;
     this.nanoClock = nanoClock;
     this.realDisks = realDisks;
+    this.onFreed = onFreed;
     this.disks = new Disk[count];
     for (int i = 0; i < count; i++) {
       disks[i] = new Disk();
     }
-  }
-
-  /** Sets who gets the results; before the first work. */
-  void reportTo(Listener newListener) {
-    listener = newListener;
   }
 
   /** Any thread. */
@@ -137,8 +114,8 @@ final class DiskWork {
     return nowNs;
   }
 
-  /** Runs a load on its disk. */
-  void load(BlockLoad load) {
+  /** Runs a load on its disk, then something on the agent. */
+  void load(BlockLoad load, Runnable then) {
     Disk disk = disks[load.disk()];
     if (disk.loads.get() == 0) {
       onProgress(load.disk());
@@ -153,59 +130,39 @@ final class DiskWork {
             onProgress(load.disk());
             disk.loads.getAndDecrement();
           }
-          agent.accept(() -> listener.onLoaded(load));
+          agent.accept(then);
         });
   }
 
-  /** Registers a window of a file on a disk. */
-  void register(int disk, FileWindow window) {
-    disks[disk].registering.add(window);
-    workers.register(
-        disk,
-        () -> {
-          Exception failure = failureOf(window::load);
-          agent.accept(
-              () -> {
-                disks[disk].registering.remove(window);
-                listener.onRegistered(window, failure);
-              });
-        });
-  }
-
-  /** Whether a window of a disk was to be registered before a time, and still is not. */
-  boolean registersSinceBefore(int disk, long timeNs) {
-    FileWindow oldest = disks[disk].registering.peek();
-    return oldest != null && oldest.beganNs() - timeNs < 0;
-  }
-
-  /** Number of windows of a disk that are to be registered and are not. */
-  int registrations(int disk) {
-    return disks[disk].registering.size();
-  }
-
-  /** Runs a job on a disk beside its loads. */
-  void measure(int disk, Job job) {
+  /**
+   * Runs a registration of a disk's file beside its loads.
+   *
+   * @param then gets its failure on the agent, null when it is registered
+   */
+  void register(int disk, Job job, Consumer<Exception> then) {
+    Queue<Long> registeringNs = disks[disk].registeringNs;
+    registeringNs.add(nowNs());
     workers.register(
         disk,
         () -> {
           Exception failure = failureOf(job);
-          if (failure != null) {
-            LOG.debug("A measurement of a disk failed: disk={}", disk, failure);
-          }
+          agent.accept(
+              () -> {
+                registeringNs.remove();
+                then.accept(failure);
+              });
         });
   }
 
-  /** Runs a job that deregisters memory. */
-  void deregister(Job job) {
-    if (closesAtOnce) {
-      closeNow(job);
-      return;
-    }
-    workers.execute(
-        () -> {
-          closeNow(job);
-          agent.accept(listener::onClosed);
-        });
+  /** Whether a file of a disk was to be registered before a time, and still is not. */
+  boolean registersSinceBefore(int disk, long timeNs) {
+    Long oldestNs = disks[disk].registeringNs.peek();
+    return oldestNs != null && oldestNs - timeNs < 0;
+  }
+
+  /** Number of registrations of a disk that have not ended. */
+  int registrations(int disk) {
+    return disks[disk].registeringNs.size();
   }
 
   /** The threads have ended: from now on memory is closed on the caller's thread. */
@@ -213,23 +170,32 @@ final class DiskWork {
     closesAtOnce = true;
   }
 
-  /** Closes memory that nobody may READ any more. */
-  void close(Memory memory) {
+  /** Runs a job that deregisters memory which nothing uses. */
+  void deregister(Job job) {
+    close(0, job, () -> {});
+  }
+
+  /**
+   * Closes memory that nobody may READ any more.
+   *
+   * @param pinnedBytes that it holds of the budget
+   * @param then runs on the agent when it is closed
+   */
+  void close(long pinnedBytes, Job job, Runnable then) {
     if (closesAtOnce) {
-      closeNow(memory::close);
-      memory.onClosed();
+      closeNow(job);
+      then.run();
       return;
     }
-    long bytes = memory.pinnedBytes();
-    closingBytes += bytes;
+    closingBytes += pinnedBytes;
     workers.execute(
         () -> {
-          closeNow(memory::close);
+          closeNow(job);
           agent.accept(
               () -> {
-                closingBytes -= bytes;
-                memory.onClosed();
-                listener.onClosed();
+                closingBytes -= pinnedBytes;
+                then.run();
+                onFreed.run();
               });
         });
   }

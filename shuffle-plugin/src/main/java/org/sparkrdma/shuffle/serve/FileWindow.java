@@ -20,7 +20,7 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>Confined to the agent, but for {@link #load} and {@link #close}.
  */
-final class FileWindow implements Leased, DiskWork.Memory {
+final class FileWindow implements Leased {
   private enum State {
     LOADING,
     IDLE,
@@ -40,13 +40,10 @@ final class FileWindow implements Leased, DiskWork.Memory {
   /** Null when it pages on demand. */
   private final PinnedBudget.Grant grant;
 
-  private final long beganNs;
-
   /** Bytes that are not located yet: those behind the block for which it was made. */
   private long leftBytes;
 
-  /** LOCATEs that wait until it has loaded. */
-  private final List<WaitingLocate> waiters = new ArrayList<>(0);
+  private final List<Runnable> waiters = new ArrayList<>(0);
 
   private State state = State.LOADING;
   private MemoryRegion region;
@@ -69,8 +66,7 @@ final class FileWindow implements Leased, DiskWork.Memory {
       long offset,
       int lengthBytes,
       PinnedBudget.Grant grant,
-      long leftBytes,
-      long beganNs) {
+      long leftBytes) {
     this.windows = windows;
     this.idle = idle;
     this.entry = entry;
@@ -78,7 +74,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
     this.lengthBytes = lengthBytes;
     this.grant = grant;
     this.leftBytes = leftBytes;
-    this.beganNs = beganNs;
   }
 
   IndexCache.Entry entry() {
@@ -104,11 +99,6 @@ final class FileWindow implements Leased, DiskWork.Memory {
   /** Whether it is registered now, or waits for that. */
   boolean isLoading() {
     return state == State.LOADING;
-  }
-
-  /** Time at which it was to be registered. */
-  long beganNs() {
-    return beganNs;
   }
 
   boolean isIdle() {
@@ -157,15 +147,9 @@ final class FileWindow implements Leased, DiskWork.Memory {
     return closeNs;
   }
 
-  void addWaiter(WaitingLocate locate) {
-    waiters.add(locate);
-  }
-
-  /** Those that wait until it has loaded; none afterwards. */
-  List<WaitingLocate> takeWaiters() {
-    List<WaitingLocate> taken = List.copyOf(waiters);
-    waiters.clear();
-    return taken;
+  /** Runs something when it is registered, or could not be. */
+  void whenRegistered(Runnable waiter) {
+    waiters.add(waiter);
   }
 
   /**
@@ -198,6 +182,12 @@ final class FileWindow implements Leased, DiskWork.Memory {
   /** It could not be registered. */
   void onFailed() {
     state = State.CLOSED;
+  }
+
+  /** After {@link #onLoaded} or {@link #onFailed}. */
+  void runWaiters() {
+    waiters.forEach(Runnable::run);
+    waiters.clear();
   }
 
   @Override
@@ -241,13 +231,13 @@ final class FileWindow implements Leased, DiskWork.Memory {
     windows.close(this);
   }
 
-  @Override
-  public long pinnedBytes() {
+  /** Bytes that it holds of the budget. */
+  long pinnedBytes() {
     return grant == null ? 0 : lengthBytes;
   }
 
-  @Override
-  public void close() {
+  /** Deregisters it, which may wait for the device. */
+  void close() {
     long beganNs = windows.nowNs();
     try {
       region.close();
@@ -257,10 +247,5 @@ final class FileWindow implements Leased, DiskWork.Memory {
       }
     }
     closeNs = windows.nowNs() - beganNs;
-  }
-
-  @Override
-  public void onClosed() {
-    windows.onClosed(this);
   }
 }

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
@@ -52,7 +51,6 @@ final class FileWindows {
   private final CopyMemory copies;
   private final IdleWindows idle;
   private final DiskWork work;
-  private final Consumer<Runnable> agent;
   private final ShuffleCounters counters;
 
   /** By their disks; null until it is measured. */
@@ -94,7 +92,6 @@ final class FileWindows {
     this.copies = context.memory();
     this.idle = idle;
     this.work = context.work();
-    this.agent = server.agent();
     this.counters = server.counters();
     this.prices = prices;
     this.unmeasured = new Path[prices.length];
@@ -114,17 +111,11 @@ final class FileWindows {
 
   private void measurePrice(int disk, Path directory) {
     unmeasured[disk] = null;
-    work.measure(
+    WindowPrice[] measured = new WindowPrice[1];
+    work.register(
         disk,
-        () -> {
-          WindowPrice price = null;
-          try {
-            price = FileProbe.measure(device, directory, access);
-          } finally {
-            WindowPrice measured = price;
-            agent.accept(() -> onMeasured(disk, directory, measured));
-          }
-        });
+        () -> measured[0] = FileProbe.measure(device, directory, access),
+        failure -> onMeasured(disk, directory, measured[0]));
   }
 
   private void onMeasured(int disk, Path directory, WindowPrice price) {
@@ -296,12 +287,11 @@ final class FileWindows {
       return null;
     }
     long leftBytes = start + lengthBytes - fileOffset;
-    FileWindow window =
-        new FileWindow(this, idle, entry, start, lengthBytes, grant, leftBytes, nowNs());
+    FileWindow window = new FileWindow(this, idle, entry, start, lengthBytes, grant, leftBytes);
     entry.setWindow(start, window);
     entry.addBusyWindows(1);
     addWindow(1, window.pinnedBytes());
-    work.register(entry.disk(), window);
+    work.register(entry.disk(), window::load, failure -> onRegistered(window, failure));
     return window;
   }
 
@@ -322,8 +312,8 @@ final class FileWindows {
         .registerFile(map.dataFile(), window.offset(), window.lengthBytes(), access);
   }
 
-  /** A window has loaded, or could not be registered. */
-  void onRegistered(FileWindow window, Exception failure, long nowNs) {
+  private void onRegistered(FileWindow window, Exception failure) {
+    long nowNs = nowNs();
     IndexCache.Entry entry = window.entry();
     entry.addBusyWindows(-1);
     if (failure == null) {
@@ -341,6 +331,7 @@ final class FileWindows {
       addWindow(-1, window.pinnedBytes());
       refuse(window, failure, nowNs);
     }
+    window.runWaiters();
   }
 
   /** Not to be tried again at once, so that a failure does not cost a call for each block. */
@@ -356,10 +347,10 @@ final class FileWindows {
   /** Deregisters a window that was idle. */
   void close(FileWindow window) {
     window.entry().setWindow(window.offset(), null);
-    work.close(window);
+    work.close(window.pinnedBytes(), window::close, () -> onClosed(window));
   }
 
-  void onClosed(FileWindow window) {
+  private void onClosed(FileWindow window) {
     addWindow(-1, window.pinnedBytes());
     WindowPrice price = prices[window.entry().disk()];
     if (price != null) {

@@ -23,12 +23,20 @@ final class WaitingLocates {
   /** Loads take less, but for those of a disk that is slow. */
   private static final long SLOW_DISK_NS = Duration.ofMillis(50).toNanos();
 
+  /** So long after a LOCATE lacked memory no window is registered beside the answers. */
+  private static final long SHORTAGE_NS = Duration.ofSeconds(1).toNanos();
+
+  /** And so long others may lack it still: they do not ask while they use TCP. */
+  private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
+
   private final PinnedBudget budget;
   private final Consumer<Runnable> agent;
+  private final LoadContext context;
   private final DiskWork work;
   private final CopyMemory memory;
+  private final FileWindows windows;
   private final IdleWindows idleWindows;
-  private final LoadPlanner planner;
+  private final BlockLoads loads;
   private final ShuffleCounters counters;
 
   /** Gets a LOCATE that has tried to load again. */
@@ -42,8 +50,11 @@ final class WaitingLocates {
   /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
   private final AtomicLong lackedBytes = new AtomicLong();
 
-  /** The reader that lacked memory last. */
+  /** Whether a reader has lacked memory in the last seconds; the last one, and when. */
+  private boolean isShort;
+
   private long lackingReader;
+  private long shortNs;
 
   /** Time at which a LOCATE that had waited got some, if one did. */
   private long servedNs;
@@ -52,18 +63,20 @@ final class WaitingLocates {
 
   WaitingLocates(
       ServerParameters server,
-      DiskWork work,
-      CopyMemory memory,
+      LoadContext context,
+      FileWindows windows,
       IdleWindows idleWindows,
-      LoadPlanner planner,
+      BlockLoads loads,
       Consumer<WaitingLocate> goOn) {
     this.budget = server.device().budget();
     this.agent = server.agent();
     this.counters = server.counters();
-    this.work = work;
-    this.memory = memory;
+    this.context = context;
+    this.work = context.work();
+    this.memory = context.memory();
+    this.windows = windows;
     this.idleWindows = idleWindows;
-    this.planner = planner;
+    this.loads = loads;
     this.goOn = goOn;
   }
 
@@ -152,7 +165,7 @@ final class WaitingLocates {
     for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       if (locate.is(WaitingLocate.State.LOADING)
           && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS
-          && planner.hasResults(locate, nowNs)) {
+          && loads.hasResults(locate, nowNs)) {
         locate.resume();
       }
     }
@@ -185,9 +198,12 @@ final class WaitingLocates {
     }
     locate.waitForMemory(nowNs);
     forMemory.add(locate);
-    if (planner.lacksMemory()) {
-      planner.onShortage(nowNs);
+    if (context.waitsForWindows() || memory.isExhausted()) {
+      // Not only the share of its reader is used up.
+      isShort = true;
+      shortNs = nowNs;
       lackingReader = locate.locate().reader();
+      windows.offerNoneUntil(nowNs + SHORTAGE_NS);
     }
   }
 
@@ -201,10 +217,11 @@ final class WaitingLocates {
       onShortage(BlockLoad.MAX_BYTES);
     }
     // One for each chunk that is free: more would only find it taken.
-    for (int left = planner.mostToLoad(forMemory.size()); left > 0; left--) {
+    long most = context.waitsForWindows() ? forMemory.size() : memory.freeChunks();
+    for (long left = Math.min(most, forMemory.size()); left > 0; left--) {
       WaitingLocate next = null;
       for (WaitingLocate one : forMemory) {
-        if (planner.couldLoad(one)
+        if ((context.waitsForWindows() || memory.couldTake(one.share()))
             && (next == null || one.share().bytes() < next.share().bytes())) {
           next = one;
         }
@@ -214,14 +231,15 @@ final class WaitingLocates {
       }
       forMemory.remove(next);
       next.retry();
-      planner.loadAll(next, nowNs);
+      loads.loadAll(next, nowNs);
       goOn.accept(next);
     }
   }
 
   /** Whether other readers than this one have waited for memory in the last seconds. */
   boolean isLackedByOthers(long reader, long nowNs) {
-    return planner.isShort(nowNs) && lackingReader != reader;
+    isShort &= nowNs - shortNs < LACK_NS;
+    return isShort && lackingReader != reader;
   }
 
   /** Others lack pinned memory, perhaps thousands of times a second. Any thread. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,14 +14,13 @@ import org.junit.jupiter.api.Test;
 
 /** An Error on a thread of a disk ends the executor by Spark's handler, unless it is caught. */
 class DiskWorkTest {
+  private static final long BYTES = 100;
+
   private final HandWorkers workers = new HandWorkers(1);
   private final Queue<Runnable> commands = new ArrayDeque<>();
   private final AtomicInteger closed = new AtomicInteger();
-  private final DiskWork work = new DiskWork(workers, commands::add, System::nanoTime, 1, 1);
-
-  DiskWorkTest() {
-    work.reportTo(new CountingListener());
-  }
+  private final DiskWork work =
+      new DiskWork(workers, commands::add, System::nanoTime, 1, 1, closed::incrementAndGet);
 
   /** What a job may meet without harm to the executor. */
   static List<Throwable> failures() {
@@ -41,8 +41,9 @@ class DiskWorkTest {
   @Test
   void shouldGiveMemoryBackWhoseCloseFails() {
     for (Throwable failure : failures()) {
-      work.close(new FailingMemory(failure));
-      assertThat(work.closingBytes()).isEqualTo(FailingMemory.BYTES);
+      work.close(
+          BYTES, () -> DiskWorkTest.<RuntimeException>fail(failure), closed::incrementAndGet);
+      assertThat(work.closingBytes()).isEqualTo(BYTES);
       assertThatCode(this::run).as("%s", failure).doesNotThrowAnyException();
       assertThat(work.closingBytes()).isZero();
     }
@@ -50,20 +51,24 @@ class DiskWorkTest {
   }
 
   @Test
-  void shouldGoOnAfterADeregistrationAndAMeasurementThatFail() {
+  void shouldGoOnAfterADeregistrationAndARegistrationThatFail() {
+    List<Exception> failed = new ArrayList<>();
     for (Throwable failure : failures()) {
       work.deregister(() -> DiskWorkTest.<RuntimeException>fail(failure));
-      work.measure(0, () -> DiskWorkTest.<RuntimeException>fail(failure));
+      work.register(0, () -> DiskWorkTest.<RuntimeException>fail(failure), failed::add);
       assertThatCode(this::run).as("%s", failure).doesNotThrowAnyException();
     }
     assertThat(closed).hasValue(failures().size());
+    assertThat(failed).hasSize(failures().size()).doesNotContainNull();
+    assertThat(work.registrations(0)).isZero();
   }
 
   @Test
   void shouldCloseOnTheCallersThreadWhatFailsAfterTheThreadsHaveEnded() {
     work.closeAtOnce();
     for (Throwable failure : failures()) {
-      work.close(new FailingMemory(failure));
+      work.close(
+          BYTES, () -> DiskWorkTest.<RuntimeException>fail(failure), closed::incrementAndGet);
       work.deregister(() -> DiskWorkTest.<RuntimeException>fail(failure));
     }
     assertThat(closed).hasValue(failures().size());
@@ -72,7 +77,7 @@ class DiskWorkTest {
   @Test
   void shouldLeaveALackOfHeapToTheHandlerOfTheThread() {
     Error fatal = new OutOfMemoryError("Java heap space");
-    work.measure(0, () -> DiskWorkTest.<RuntimeException>fail(fatal));
+    work.register(0, () -> DiskWorkTest.<RuntimeException>fail(fatal), failure -> {});
     assertThatThrownBy(this::run).isSameAs(fatal);
   }
 
@@ -80,44 +85,6 @@ class DiskWorkTest {
     workers.runAll();
     for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
       command.run();
-    }
-  }
-
-  private final class CountingListener implements DiskWork.Listener {
-    @Override
-    public void onLoaded(BlockLoad load) {}
-
-    @Override
-    public void onRegistered(FileWindow window, Exception failure) {}
-
-    @Override
-    public void onClosed() {
-      closed.incrementAndGet();
-    }
-  }
-
-  private final class FailingMemory implements DiskWork.Memory {
-    static final long BYTES = 100;
-
-    private final Throwable failure;
-
-    FailingMemory(Throwable failure) {
-      this.failure = failure;
-    }
-
-    @Override
-    public long pinnedBytes() {
-      return BYTES;
-    }
-
-    @Override
-    public void close() {
-      DiskWorkTest.<RuntimeException>fail(failure);
-    }
-
-    @Override
-    public void onClosed() {
-      closed.incrementAndGet();
     }
   }
 }

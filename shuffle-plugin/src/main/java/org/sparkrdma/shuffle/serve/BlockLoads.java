@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Begins what a LOCATE lacks: loads of its blocks, each on the disk of its files, and windows. Up
- * to {@link BlockLoad#MAX_BLOCKS} blocks of a disk are one load. Confined to the agent.
+ * Begins what a LOCATE lacks, loads of its blocks, each on the disk of its files, and windows; and
+ * takes what they have found: keeps the indexes that were read, and begins what is still missing.
+ * Up to {@link BlockLoad#MAX_BLOCKS} blocks of a disk are one load. Confined to the agent.
  */
-final class LoadPlanner {
-  /** So long after a LOCATE lacked memory no window is registered beside the answers. */
-  private static final long SHORTAGE_NS = Duration.ofSeconds(1).toNanos();
-
-  /** And so long others may lack it still: they do not ask while they use TCP. */
-  private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
-
+final class BlockLoads {
   private final IndexCache indexes;
   private final FileWindows windows;
-  private final CopyMemory memory;
-  private final DiskWork work;
   private final LoadContext context;
+  private final DiskWork work;
+  private final PinnedBudget budget;
   private final Consumer<Runnable> agent;
 
   /** By their disks: the load to which blocks of the LOCATE are added; null without one. */
   private final BlockLoad[] building;
 
-  private boolean isShort;
-  private long shortNs;
-
-  /** Gets a LOCATE that need not wait for the disk of a block any more. */
+  /** Gets a LOCATE for which something has ended. */
   private final Consumer<WaitingLocate> goOn;
 
-  LoadPlanner(
+  private boolean stopped;
+
+  BlockLoads(
+      ServerParameters server,
       IndexCache indexes,
       FileWindows windows,
       LoadContext context,
-      Consumer<Runnable> agent,
       Consumer<WaitingLocate> goOn) {
     this.indexes = indexes;
     this.windows = windows;
-    this.memory = context.memory();
-    this.work = context.work();
     this.context = context;
-    this.agent = agent;
+    this.work = context.work();
+    this.budget = server.device().budget();
+    this.agent = server.agent();
     this.building = new BlockLoad[context.source().disks()];
     this.goOn = goOn;
   }
+
+  /** Nothing begins any more: all LOCATEs are dropped soon. */
+  void stop() {
+    stopped = true;
+  }
+
+  // What is missing.
 
   /**
    * Begins to load all that is missing of a LOCATE, which loads nothing now. Of the blocks of one
@@ -76,11 +77,8 @@ final class LoadPlanner {
     return indexes.get(request.owner(), request.shuffleId(block), request.mapId(block), nowNs);
   }
 
-  /**
-   * The index of a block's map output was read, or cannot be: adds others of the output, which
-   * {@link #submit} begins.
-   */
-  void loadOthers(WaitingLocate locate, int block, long nowNs) {
+  /** The index of a block's map output was read, or cannot be: adds others of the output. */
+  private void loadOthers(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     if (locate.blocksBeside(block) == 1) {
       return;
@@ -95,94 +93,26 @@ final class LoadPlanner {
   }
 
   /** Begins the loads that were added: blocks of several map outputs share them. */
-  void submit() {
+  private void submit() {
     for (int disk = 0; disk < building.length; disk++) {
-      BlockLoad load = building[disk];
-      building[disk] = null;
-      if (load != null) {
-        work.load(load);
+      if (building[disk] != null) {
+        submit(disk);
       }
     }
   }
 
-  /** Whether memory is used up, and not only the share of a reader. */
-  boolean lacksMemory() {
-    return context.waitsForWindows() || memory.isExhausted();
-  }
-
-  /** A LOCATE lacks memory: for a while windows take none. */
-  void onShortage(long nowNs) {
-    isShort = true;
-    shortNs = nowNs;
-    windows.offerNoneUntil(nowNs + SHORTAGE_NS);
-  }
-
-  /** Whether a LOCATE has lacked memory in the last seconds. */
-  boolean isShort(long nowNs) {
-    isShort &= nowNs - shortNs < LACK_NS;
-    return isShort;
-  }
-
-  /** How many of so many LOCATEs that lack memory may find some now. */
-  int mostToLoad(int count) {
-    return context.waitsForWindows() ? count : (int) Math.min(count, memory.freeChunks());
-  }
-
-  /** Whether there may be memory now for a LOCATE that lacked some. */
-  boolean couldLoad(WaitingLocate locate) {
-    return context.waitsForWindows() || memory.couldTake(locate.share());
+  private void submit(int disk) {
+    BlockLoad load = building[disk];
+    building[disk] = null;
+    work.load(load, () -> onLoaded(load));
   }
 
   /**
-   * Whether the answer of a LOCATE has something to say now. Not kept: a window that nothing holds
-   * yet may end for another one.
-   */
-  boolean hasResults(WaitingLocate locate, long nowNs) {
-    return locate.hasResults() || startsInWindow(locate, nowNs);
-  }
-
-  /** Whether a window may be READ that has the first byte which a LOCATE wants of a block. */
-  private boolean startsInWindow(WaitingLocate locate, long nowNs) {
-    Locate request = locate.request();
-    for (int block = 0; block < request.blockCount(); block++) {
-      IndexCache.Entry entry = entry(request, block, nowNs);
-      int last = request.endReduceId(block);
-      if (entry != null
-          && last <= entry.map().partitions()
-          && !context.computes(request.freshSums(block), entry.map())) {
-        long start = entry.map().offset(request.startReduceId(block));
-        long lengthBytes = entry.map().offset(last) - start;
-        long at = request.startOffset(block);
-        if (at < lengthBytes && entry.readyWindow(start + at) != null) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  /** A block is copied whose map output was not known: its window may be worth it. */
-  void offerWindow(WaitingLocate locate, int block, long nowNs) {
-    Locate request = locate.request();
-    IndexCache.Entry entry = entry(request, block, nowNs);
-    if (context.registers()
-        && entry != null
-        && entry.map().lengthBytes() > 0
-        && !context.computes(request.freshSums(block), entry.map())) {
-      int first = request.startReduceId(block);
-      int partitions = request.endReduceId(block) - first;
-      long at = Math.min(entry.map().offset(first), entry.map().lengthBytes() - 1);
-      windows.offer(entry, at, partitions, nowNs);
-    }
-  }
-
-  /**
-   * Adds what a block lacks, or what is left of it when a load has read its index or a part; {@link
-   * #submit} begins it.
+   * Adds what a block lacks, or what is left of it when a load has read its index or a part.
    *
    * @param from offset in the block
    */
-  void plan(WaitingLocate locate, int block, long from, long nowNs) {
+  private void plan(WaitingLocate locate, int block, long from, long nowNs) {
     Locate request = locate.request();
     WaitingLocate.Block found = locate.block(block);
     IndexCache.Entry entry = entry(request, block, nowNs);
@@ -279,13 +209,17 @@ final class LoadPlanner {
           BlockLoad.Part part = new BlockLoad.Part(request, block, map, at - start, next - start);
           add(locate, disk, part, nowNs);
         } else {
-          window.addWaiter(locate);
-          locate.onBegun();
+          waitFor(locate, window);
         }
       }
       locate.addPlanned(next - at);
       at = next;
     }
+  }
+
+  private void waitFor(WaitingLocate locate, FileWindow window) {
+    locate.onBegun();
+    window.whenRegistered(() -> onRegistered(locate, window));
   }
 
   private void add(WaitingLocate locate, int disk, BlockLoad.Part part, long nowNs) {
@@ -296,16 +230,138 @@ final class LoadPlanner {
       }
       return;
     }
-    BlockLoad load = building[disk];
-    if (load != null && load.isFull()) {
-      work.load(load);
-      load = null;
+    if (building[disk] != null && building[disk].isFull()) {
+      submit(disk);
     }
-    if (load == null) {
-      load = new BlockLoad(context, locate, disk, indexes.room(nowNs), indexes.generation());
-      building[disk] = load;
-      locate.add(load);
+    if (building[disk] == null) {
+      building[disk] =
+          new BlockLoad(context, locate, disk, indexes.room(nowNs), indexes.generation());
+      locate.add(building[disk]);
     }
-    load.add(part);
+    building[disk].add(part);
+  }
+
+  // What was found.
+
+  private void onLoaded(BlockLoad load) {
+    long nowNs = work.nowNs();
+    load.onEnded();
+    if (stopped) {
+      load.releaseUnheld();
+      return;
+    }
+    windows.onCopied(load);
+    WaitingLocate locate = load.locate();
+    locate.onLoaded();
+    boolean open = locate.is(WaitingLocate.State.LOADING);
+    for (BlockLoad.Part part : load.parts()) {
+      keep(load, part, nowNs);
+      if (open) {
+        take(locate, part, nowNs);
+      }
+    }
+    submit();
+    if (locate.is(WaitingLocate.State.ENDED)) {
+      load.releaseUnheld();
+    }
+    goOn.accept(locate);
+  }
+
+  /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
+  private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
+    if (part.isUnreadable) {
+      indexes.drop(part.owner, part.shuffleId, part.mapId);
+    } else if (part.map != null && part.isNew) {
+      indexes.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
+    }
+  }
+
+  /** Gives a LOCATE what a load has found of a block, and begins to load the rest. */
+  private void take(WaitingLocate locate, BlockLoad.Part part, long nowNs) {
+    WaitingLocate.Block block = locate.block(part.block);
+    block.map = part.map;
+    for (BlockLoad.Copy copy : part.copies) {
+      block.copies.put(copy.at(), copy);
+      // The length of a block whose index was not known was not planned.
+      locate.addPlanned(part.isNew ? copy.lengthBytes() : 0);
+    }
+    boolean isEmpty = part.outcome == BlockLoad.Outcome.COPIED && part.copies.isEmpty();
+    if (isEmpty || locate.hasStart(part.block)) {
+      locate.setHasResults();
+    }
+    switch (part.outcome) {
+      case COPIED -> {}
+      case NO_MEMORY -> {
+        locate.lackMemory();
+        if (context.memory().isExhausted()) {
+          budget.reportShortage(BlockLoad.MAX_BYTES);
+        }
+      }
+      case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
+      case OPEN -> plan(locate, part.block, part.from, nowNs);
+    }
+    if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
+      offerWindow(locate, part.block, nowNs);
+    }
+    if (part.isNew || part.map == null) {
+      loadOthers(locate, part.block, nowNs);
+    }
+  }
+
+  /** A LOCATE that waits for a window may go on, also when it could not be registered. */
+  private void onRegistered(WaitingLocate locate, FileWindow window) {
+    locate.onLoaded();
+    if (stopped || !locate.is(WaitingLocate.State.LOADING)) {
+      return;
+    }
+    long nowNs = work.nowNs();
+    boolean nothing = !locate.lacksMemory() && !hasResults(locate, nowNs);
+    if (locate.loading() == 0 && (!window.isReady() || nothing)) {
+      loadAll(locate, nowNs);
+    }
+    goOn.accept(locate);
+  }
+
+  /** A block is copied whose map output was not known: its window may be worth it. */
+  private void offerWindow(WaitingLocate locate, int block, long nowNs) {
+    Locate request = locate.request();
+    IndexCache.Entry entry = entry(request, block, nowNs);
+    if (context.registers()
+        && entry != null
+        && entry.map().lengthBytes() > 0
+        && !context.computes(request.freshSums(block), entry.map())) {
+      int first = request.startReduceId(block);
+      int partitions = request.endReduceId(block) - first;
+      long at = Math.min(entry.map().offset(first), entry.map().lengthBytes() - 1);
+      windows.offer(entry, at, partitions, nowNs);
+    }
+  }
+
+  /**
+   * Whether the answer of a LOCATE has something to say now. Not kept: a window that nothing holds
+   * yet may end for another one.
+   */
+  boolean hasResults(WaitingLocate locate, long nowNs) {
+    return locate.hasResults() || startsInWindow(locate, nowNs);
+  }
+
+  /** Whether a window may be READ that has the first byte which a LOCATE wants of a block. */
+  private boolean startsInWindow(WaitingLocate locate, long nowNs) {
+    Locate request = locate.request();
+    for (int block = 0; block < request.blockCount(); block++) {
+      IndexCache.Entry entry = entry(request, block, nowNs);
+      int last = request.endReduceId(block);
+      if (entry != null
+          && last <= entry.map().partitions()
+          && !context.computes(request.freshSums(block), entry.map())) {
+        long start = entry.map().offset(request.startReduceId(block));
+        long lengthBytes = entry.map().offset(last) - start;
+        long at = request.startOffset(block);
+        if (at < lengthBytes && entry.readyWindow(start + at) != null) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 }
