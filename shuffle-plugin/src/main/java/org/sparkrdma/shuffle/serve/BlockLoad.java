@@ -93,7 +93,13 @@ final class BlockLoad implements Leased {
    * @param at offset in the file
    * @param sum computed checksum; 0 where those of the map output are used
    */
-  record Copy(BlockLoad load, long address, long remoteKey, long at, int lengthBytes, long sum) {}
+  record Copy(BlockLoad load, long address, long remoteKey, long at, int lengthBytes, long sum) {
+    /** Text without the key and the address, which are secrets. */
+    @Override
+    public String toString() {
+      return "Copy[at=" + at + " lengthBytes=" + lengthBytes + "]";
+    }
+  }
 
   private final LoadContext context;
   private final WaitingLocate locate;
