@@ -115,7 +115,12 @@ final class FileWindows {
     work.register(
         disk,
         () -> measured[0] = FileProbe.measure(device, directory, access),
-        failure -> onMeasured(disk, directory, measured[0]));
+        failure -> {
+          if (failure != null) {
+            LOG.debug("A measurement of a disk failed: disk={}", disk, failure);
+          }
+          onMeasured(disk, directory, measured[0]);
+        });
   }
 
   private void onMeasured(int disk, Path directory, WindowPrice price) {
