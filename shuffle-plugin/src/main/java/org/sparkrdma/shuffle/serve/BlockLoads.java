@@ -322,14 +322,18 @@ final class BlockLoads {
     goOn.accept(locate);
   }
 
+  /** Whether a map output is known whose blocks need no computed checksum, so windows may do. */
+  private boolean isServedAsItIs(IndexCache.Entry entry, boolean freshSums) {
+    return entry != null && !context.computes(freshSums, entry.map());
+  }
+
   /** A block is copied whose map output was not known: its window may be worth it. */
   private void offerWindow(WaitingLocate locate, int block, long nowNs) {
     Locate request = locate.request();
     IndexCache.Entry entry = entry(request, block, nowNs);
     if (context.registers()
-        && entry != null
-        && entry.map().lengthBytes() > 0
-        && !context.computes(request.freshSums(block), entry.map())) {
+        && isServedAsItIs(entry, request.freshSums(block))
+        && entry.map().lengthBytes() > 0) {
       int first = request.startReduceId(block);
       int partitions = request.endReduceId(block) - first;
       long at = Math.min(entry.map().offset(first), entry.map().lengthBytes() - 1);
@@ -351,9 +355,7 @@ final class BlockLoads {
     for (int block = 0; block < request.blockCount(); block++) {
       IndexCache.Entry entry = entry(request, block, nowNs);
       int last = request.endReduceId(block);
-      if (entry != null
-          && last <= entry.map().partitions()
-          && !context.computes(request.freshSums(block), entry.map())) {
+      if (isServedAsItIs(entry, request.freshSums(block)) && last <= entry.map().partitions()) {
         long start = entry.map().offset(request.startReduceId(block));
         long lengthBytes = entry.map().offset(last) - start;
         long at = request.startOffset(block);
