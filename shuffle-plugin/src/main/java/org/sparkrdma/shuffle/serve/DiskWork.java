@@ -209,8 +209,8 @@ final class DiskWork {
   }
 
   /**
-   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, and memory beside
-   * the heap, which channels take for a read.
+   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, a mapped file
+   * whose disk fails, and memory beside the heap, which channels take for a read.
    *
    * @return null when it did not fail
    */
@@ -220,7 +220,7 @@ final class DiskWork {
       return null;
     } catch (IOException | VerbsException | RuntimeException e) {
       return e;
-    } catch (LinkageError e) {
+    } catch (LinkageError | InternalError e) {
       return new IOException(e);
     } catch (OutOfMemoryError e) {
       if (HeapShortage.isFatal(e)) {

@@ -28,6 +28,7 @@ class DiskWorkTest {
         new IllegalStateException("thrown by the test"),
         new NoSuchMethodError("thrown by the test"),
         new NoClassDefFoundError("thrown by the test"),
+        new InternalError("a fault occurred in an unsafe memory access operation"),
         new OutOfMemoryError("Cannot reserve 8192 bytes of direct buffer memory (allocated: 1)"),
         new OutOfMemoryError("Direct buffer memory"));
   }
