@@ -35,7 +35,7 @@ final class CopyMemory {
   private volatile long sharedBytes;
 
   private long windowBytes;
-  private long idleBytes;
+  private volatile long idleBytes;
 
   /** What a reader holds. Safe for any thread. */
   static final class Share {
@@ -112,7 +112,9 @@ final class CopyMemory {
   /** Any thread. */
   private boolean mayHold(Share share) {
     long held = share.bytes();
-    return held == 0 || held + chunkBytes <= sharedBytes - heldBytes.get();
+    // Receive memory may have taken some.
+    long left = Math.min(sharedBytes - heldBytes.get(), pool.availableBytes() + idleBytes);
+    return held == 0 || held + chunkBytes <= left;
   }
 
   /**
@@ -124,9 +126,13 @@ final class CopyMemory {
     if (!tryCount(share)) {
       return null;
     }
-    RegisteredChunk chunk = pool.tryTake().orElse(null);
-    if (chunk == null) {
-      count(share, -chunkBytes);
+    RegisteredChunk chunk = null;
+    try {
+      chunk = pool.tryTake().orElse(null);
+    } finally {
+      if (chunk == null) {
+        count(share, -chunkBytes);
+      }
     }
     return chunk;
   }

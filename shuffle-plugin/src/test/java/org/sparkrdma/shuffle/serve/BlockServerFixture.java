@@ -25,12 +25,17 @@ abstract class BlockServerFixture {
   final StubDevice device = new StubDevice();
   final ShuffleCounters counters = new ShuffleCounters();
   long nowNs = 1_000;
+
+  /** What the budget keeps for receive memory. */
+  long receiveBytes;
+
   PinnedBudget budget;
   BlockServer server;
 
   final void start(
       ServeSettings settings, MapOutputs outputs, long budgetBytes, WindowPrice price) {
     budget = new PinnedBudget(budgetBytes, StubDevice.PAGE);
+    budget.reserve(receiveBytes);
     server =
         new BlockServer(
             new ServerParameters(

@@ -925,6 +925,26 @@ class BlockServerTest extends BlockServerFixture {
   }
 
   @Test
+  void shouldShareWhatReceiveMemoryLeaves() throws Exception {
+    start(ServeSettings.Mode.COPY, 16 * CHUNK);
+    write(1, 1, lengths(80, CHUNK));
+    PinnedBudget.Grant received = budget.tryGrant(8 * CHUNK).orElseThrow();
+    served(1, partitions(1, 0, 64));
+    assertThat(served(2, Wanted.of(1, 1, 70)).kinds).containsExactly(Kind.LOCATED);
+    received.close();
+  }
+
+  @Test
+  void shouldCountNoChunkOfARegistrationThatEndedUnexpectedly() throws Exception {
+    start(ServeSettings.Mode.COPY, CHUNK);
+    write(1, 1, 100);
+    device.onNextRegistration(
+        () -> DiskWorkTest.<RuntimeException>fail(new OutOfMemoryError("Direct buffer memory")));
+    assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.UNKNOWN);
+    assertThat(served(1, Wanted.of(1, 1, 0)).kinds).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
   void shouldCountAChunkForItsReaderBeforeItIsTaken() throws Exception {
     start(ServeSettings.Mode.COPY, 2 * CHUNK);
     write(1, 1, lengths(2, CHUNK));

@@ -292,6 +292,7 @@ class ScarcityTest extends BlockServerFixture {
 
   private void start(int pinnedMib, Shape shape) throws IOException {
     device.shareMemory(4 << 20);
+    receiveBytes = ((long) pinnedMib << 20) / 4;
     start(
         new ServeSettings(
             ServeSettings.Mode.AUTO,
@@ -308,7 +309,6 @@ class ScarcityTest extends BlockServerFixture {
             new WindowPrice.Cost(75_000, 270),
             new WindowPrice.Cost(50_000, 100),
             new WindowPrice.Cost(CALL_NS, PAGE_NS)));
-    budget.reserve(budget.limitBytes() / 4);
     long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
     int partitions =
         (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers));
