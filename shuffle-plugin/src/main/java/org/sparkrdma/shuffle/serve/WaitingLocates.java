@@ -2,7 +2,9 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -46,6 +48,9 @@ final class WaitingLocates {
 
   /** Those that wait for memory. */
   private final Set<WaitingLocate> forMemory = new LinkedHashSet<>();
+
+  /** Those that load again, for which chunks are free that they have not taken yet. */
+  private final List<WaitingLocate> retried = new ArrayList<>(0);
 
   /** Largest number of bytes that others lack since the last command to make room; 0 for none. */
   private final AtomicLong lackedBytes = new AtomicLong();
@@ -217,7 +222,8 @@ final class WaitingLocates {
       onShortage(BlockLoad.MAX_BYTES);
     }
     // One for each chunk that is free: more would only find it taken.
-    long most = context.waitsForWindows() ? forMemory.size() : memory.freeChunks();
+    retried.removeIf(one -> !one.is(WaitingLocate.State.LOADING));
+    long most = context.waitsForWindows() ? forMemory.size() : memory.freeChunks() - retried.size();
     for (long left = Math.min(most, forMemory.size()); left > 0; left--) {
       WaitingLocate next = null;
       for (WaitingLocate one : forMemory) {
@@ -231,6 +237,7 @@ final class WaitingLocates {
       }
       forMemory.remove(next);
       next.retry();
+      retried.add(next);
       loads.loadAll(next, nowNs);
       goOn.accept(next);
     }

@@ -920,6 +920,7 @@ class BlockServerTest extends BlockServerFixture {
       served(reader, Wanted.of(1, 1, reader));
     }
     server.release(1, held.leaseId);
+    server.release(1, 999);
     assertThat(workers.waiting(0)).isEqualTo(1);
     work();
   }
