@@ -78,6 +78,11 @@ final class AnswerWriter {
     return extents == 0;
   }
 
+  /** Bytes that the answer has left. */
+  int roomBytes() {
+    return answer.roomBytes();
+  }
+
   /** Writes that all blocks must be fetched by TCP. */
   void refuseAll(OpenLocate newLocate, Located.Kind kind, long newNowNs) {
     beginAnswer(newLocate, newNowNs);

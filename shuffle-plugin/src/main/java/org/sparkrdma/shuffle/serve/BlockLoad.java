@@ -40,6 +40,8 @@ final class BlockLoad implements Leased {
     COPIED,
     /** There was no memory for it, or its reader holds its share. */
     NO_MEMORY,
+    /** Its answer has no room for more of it: the reader asks for it again. */
+    NO_ROOM,
     /** It cannot be found or read. */
     UNKNOWN
   }
@@ -210,6 +212,10 @@ final class BlockLoad implements Leased {
   }
 
   private void load(Part part) throws IOException {
+    if (!locate.hasRoom()) {
+      part.outcome = Outcome.NO_ROOM;
+      return;
+    }
     if (part.map == null) {
       part.map =
           context
@@ -245,7 +251,13 @@ final class BlockLoad implements Leased {
         part.outcome = Outcome.NO_MEMORY;
         return;
       }
-      int length = Math.min(wanted, context.chunkBytes() - used);
+      int most = Math.min(wanted, context.chunkBytes() - used);
+      int length = computes ? most : fittingBytes(part, at, most);
+      int sums = computes ? 1 : countSums(part, at, length);
+      if (length == 0 || !locate.tryTakeRoom(Located.EXTENT_BYTES + sums * Located.SUM_BYTES)) {
+        part.outcome = Outcome.NO_ROOM;
+        return;
+      }
       RegisteredChunk chunk = chunks.get(chunks.size() - 1);
       ByteBuffer target = chunk.slice(used, length);
       long beganNs = context.work().nowNs();
@@ -267,6 +279,20 @@ final class BlockLoad implements Leased {
       part.from = at - start;
     }
     part.outcome = at >= end ? Outcome.COPIED : Outcome.OPEN;
+  }
+
+  /** So many of these bytes of a block have checksums for which the answer has room. */
+  private int fittingBytes(Part part, long at, int lengthBytes) {
+    int room = (locate.roomLeft() - Located.EXTENT_BYTES) / Located.SUM_BYTES;
+    return (int) (part.map.endOfFittingSums(next(part, at), at, at + lengthBytes, room) - at);
+  }
+
+  private static int countSums(Part part, long at, int lengthBytes) {
+    return part.map.countSums(next(part, at), at + lengthBytes);
+  }
+
+  private static int next(Part part, long at) {
+    return part.map.partitionEndingAfter(part.first, part.end, at);
   }
 
   private long sum(ByteBuffer bytes) {

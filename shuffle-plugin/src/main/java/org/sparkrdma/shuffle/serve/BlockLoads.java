@@ -113,6 +113,9 @@ final class BlockLoads {
    * @param from offset in the block
    */
   private void plan(WaitingLocate locate, int block, long from, long nowNs) {
+    if (!locate.hasRoom()) {
+      return;
+    }
     Locate request = locate.request();
     WaitingLocate.Block found = locate.block(block);
     IndexCache.Entry entry = entry(request, block, nowNs);
@@ -290,7 +293,7 @@ final class BlockLoads {
       locate.setHasResults();
     }
     switch (part.outcome) {
-      case COPIED -> {}
+      case COPIED, NO_ROOM -> {}
       case NO_MEMORY -> {
         locate.lackMemory();
         if (context.memory().isExhausted()) {

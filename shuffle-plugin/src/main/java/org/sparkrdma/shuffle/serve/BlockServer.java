@@ -175,7 +175,7 @@ public final class BlockServer {
 
   /** Something is missing: it waits until that is loaded. */
   private void suspend(OpenLocate locate, long nowNs) {
-    WaitingLocate suspended = locate.suspend(memory.shareOf(locate.reader()));
+    WaitingLocate suspended = locate.suspend(memory.shareOf(locate.reader()), writer.roomBytes());
     if (!writer.isEmpty()) {
       suspended.setHasResults();
     }

@@ -127,9 +127,10 @@ public final class OpenLocate {
    * so far stays held.
    *
    * @param share of its reader
+   * @param roomBytes that the answer has left
    */
-  WaitingLocate suspend(CopyMemory.Share share) {
-    waiting = new WaitingLocate(this, share, lease);
+  WaitingLocate suspend(CopyMemory.Share share, int roomBytes) {
+    waiting = new WaitingLocate(this, share, lease, roomBytes);
     lease = null;
     replies.suspended(this);
     return waiting;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -20,7 +21,7 @@ import org.sparkrdma.shuffle.wire.Located;
  *  NO_MEMORY ─────┘                  waits until others release memory, or in vain
  * </pre>
  *
- * <p>Confined to the agent.
+ * <p>Confined to the agent, but for the room of its answer.
  */
 final class WaitingLocate {
   /** Its progress. */
@@ -69,6 +70,10 @@ final class WaitingLocate {
   /** Number of the blocks that it lacks, by their map outputs. */
   private final Map<MapTask, Integer> blocksByMap = new HashMap<>(0);
 
+  /** Bytes that its answer has for copies, when nothing is copied; and now. */
+  private final int roomBytes;
+
+  private final AtomicInteger roomLeft = new AtomicInteger();
   private int loading;
   private long plannedBytes;
   private boolean hasResults;
@@ -77,12 +82,16 @@ final class WaitingLocate {
   /**
    * @param share of its reader
    * @param earlierLease holds the memory of what can be answered already
+   * @param roomBytes that the answer has left beside that
    */
-  WaitingLocate(OpenLocate locate, CopyMemory.Share share, Leases.Lease earlierLease) {
+  WaitingLocate(
+      OpenLocate locate, CopyMemory.Share share, Leases.Lease earlierLease, int roomBytes) {
     this.locate = locate;
     this.request = locate.request();
     this.share = share;
     this.earlierLease = earlierLease;
+    this.roomBytes = roomBytes;
+    this.roomLeft.set(roomBytes);
     this.blocks = new Block[request.blockCount()];
   }
 
@@ -211,12 +220,36 @@ final class WaitingLocate {
     loading--;
   }
 
-  /** Waits for memory. */
+  /** Bytes that its answer has left for more copies; negative when one did not fit. Any thread. */
+  int roomLeft() {
+    return roomLeft.get();
+  }
+
+  /** Whether its answer has room for one more extent. Any thread. */
+  boolean hasRoom() {
+    return roomLeft() >= Located.EXTENT_BYTES;
+  }
+
+  /** Takes room of its answer for a copy; when it has none, nothing more is copied. Any thread. */
+  boolean tryTakeRoom(int lengthBytes) {
+    return roomLeft.addAndGet(-lengthBytes) >= 0;
+  }
+
+  /**
+   * Waits for memory. Others get what it has copied: without the first bytes of a block it is of no
+   * use.
+   */
   void waitForMemory(long nowNs) {
     if (waitsSinceNs == 0) {
       waitsSinceNs = nowNs;
     }
     state = State.NO_MEMORY;
+    loads.forEach(BlockLoad::releaseUnheld);
+    loads.clear();
+    for (Block block : blocks) {
+      block.copies.clear();
+    }
+    roomLeft.set(roomBytes);
   }
 
   /** Time at which it began to wait for memory; 0 before. */

@@ -77,9 +77,11 @@ final class LocateAnswers {
    */
   private void addReads(BlockFetch[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
+    int longest = Located.EXTENT_BYTES + Located.SUM_BYTES;
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
+      longest = Math.max(longest, Located.EXTENT_BYTES + located.sumCount() * Located.SUM_BYTES);
       int next = located.blockIndex();
       if (next < current || next >= asked.length || (next == current && ended)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);
@@ -98,8 +100,7 @@ final class LocateAnswers {
     }
     noRoom &= bytes == 0;
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
-    boolean full =
-        roomBytes < Located.EXTENT_BYTES + Located.SUM_BYTES || bytes >= Located.MAX_LOCATED_BYTES;
+    boolean full = roomBytes < longest || bytes >= Located.MAX_LOCATED_BYTES;
     for (int i = asked.length - 1; i >= 0; i--) {
       if (!full && asked[i].isLeftOut()) {
         asked[i].expectReads(batch);

@@ -282,6 +282,11 @@ public final class Located {
       return room < 0 || extents == 0xFFFF ? -1 : room / SUM_BYTES;
     }
 
+    /** Bytes that the message has left. */
+    public int roomBytes() {
+      return out.remaining();
+    }
+
     /** Adds an extent that can be read; exactly {@code sums} calls of {@link #sum} must follow. */
     public void located(
         int blockIndex,

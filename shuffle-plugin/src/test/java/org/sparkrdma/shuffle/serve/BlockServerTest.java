@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -922,6 +923,73 @@ class BlockServerTest extends BlockServerFixture {
     server.release(1, held.leaseId);
     server.release(1, 999);
     assertThat(workers.waiting(0)).isEqualTo(1);
+    work();
+  }
+
+  /** A block has a checksum for each partition, so an answer has room for some blocks only. */
+  @Test
+  void shouldCopyOnlyWhatTheAnswerCanName() throws Exception {
+    budgetOfChunks(256 << 10);
+    start(ServeSettings.Mode.COPY, 64 << 20);
+    int maps = 32;
+    int partitions = 200;
+    Path file = folder.resolve("shuffle_1_0.data");
+    Files.write(file, new byte[partitions * 100]);
+    long[] offsets = IntStream.rangeClosed(0, partitions).mapToLong(i -> i * 100L).toArray();
+    AtomicLong copied = new AtomicLong();
+    for (int map = 0; map < maps; map++) {
+      outputs.add(
+          1,
+          map,
+          new MapOutput(file, offsets, new long[partitions]) {
+            @Override
+            public void read(long fileOffset, ByteBuffer target) throws IOException {
+              copied.addAndGet(target.remaining());
+              super.read(fileOffset, target);
+            }
+          });
+    }
+    long[] from = new long[maps];
+    int requests = 0;
+    for (int left = maps; left > 0; requests++) {
+      int[] asked = IntStream.range(0, maps).filter(i -> from[i] < partitions * 100L).toArray();
+      Call call =
+          served(
+              1,
+              IntStream.of(asked)
+                  .mapToObj(map -> new Wanted(1, map, 0, partitions, from[map], false))
+                  .toArray(Wanted[]::new));
+      assertThat(call.kinds).containsOnly(Kind.LOCATED);
+      for (int i = 0; i < call.blocks.size(); i++) {
+        from[asked[call.blocks.get(i)]] += call.bytes.get(i).length;
+      }
+      left = (int) LongStream.of(from).filter(bytes -> bytes < partitions * 100L).count();
+      server.release(1, call.leaseId);
+    }
+    assertThat(copied.get()).isEqualTo(maps * partitions * 100L);
+    assertThat(requests).as("16 KiB have room for five blocks").isBetween(7, 8);
+  }
+
+  @Test
+  void shouldNotKeepTheEndOfABlockWhoseBeginningHasNoMemory() throws Exception {
+    budgetOfChunks(256 << 10);
+    start(ServeSettings.Mode.COPY, 4 << 20);
+    write(1, 1, 2 << 20);
+    write(1, 2, lengths(32, 256 << 10));
+    readOnce(1, new Wanted(1, 1, 0, 1, (2 << 20) - 1, false));
+    readOnce(1, Wanted.of(1, 2, 31));
+    List<Call> holders = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      holders.add(served(10 + i, Wanted.of(1, 2, i)));
+    }
+    locate(1, Wanted.of(1, 1, 0));
+    workers.runOne(0);
+    server.release(10, holders.get(0).leaseId);
+    workers.runOne(0);
+    runCommands();
+    assertThat(served(2, Wanted.of(1, 2, 20)).kinds).containsExactly(Kind.LOCATED);
+    nowNs += Duration.ofSeconds(1).toNanos();
+    server.doWork(nowNs);
     work();
   }
 
