@@ -22,9 +22,9 @@ import org.sparkrdma.verbs.device.TransportType;
  * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
  * peers are known to reach it, then those of its family, then the lowest subnet, so that hosts with
  * the same subnets choose the same one. Devices in the subnet of the best address with its
- * transport are spread over the executors of a host. Without a router an executor on one subnet
- * cannot reach an executor on another. Devices that give a peer access before it is proven are used
- * only where the fabric is trusted, or there is no other.
+ * transport are spread over the executors of a host by their numbers. Without a router an executor
+ * on one subnet cannot reach an executor on another. Devices that give a peer access before it is
+ * proven are used only where the fabric is trusted, or there is no other.
  *
  * @param device attributes from its engine
  * @param port counted from 1
@@ -33,7 +33,7 @@ import org.sparkrdma.verbs.device.TransportType;
  */
 public record DeviceChoice(
     DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
-  /** Multiplicative hashing: near numbers get different vectors. */
+  /** Multiplicative hashing: near numbers, and those with a common step, get different shares. */
   private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
   public DeviceChoice {
@@ -64,8 +64,9 @@ public record DeviceChoice(
     }
     List<String> names = List.copyOf(joined.keySet());
     List<DeviceChoice> choices = new ArrayList<>();
+    int first = share(selector.spread(), names.size());
     for (int i = 0; i < names.size(); i++) {
-      Candidate chosen = joined.get(names.get(Math.floorMod(selector.spread() + i, names.size())));
+      Candidate chosen = joined.get(names.get((first + i) % names.size()));
       choices.add(
           new DeviceChoice(
               chosen.device(),
@@ -155,7 +156,15 @@ public record DeviceChoice(
    * @param vectors that the device has, at least 1
    */
   public static int completionVector(int executor, long pid, int vectors) {
-    long mixed = (31 * pid + executor) * GOLDEN_RATIO;
-    return (int) Long.remainderUnsigned(mixed >>> Integer.SIZE, vectors);
+    return share(31 * pid + executor, vectors);
+  }
+
+  /**
+   * One of so many, by a number: the executors of a host have numbers near each other, or every
+   * second one where they are started in turn on two hosts.
+   */
+  private static int share(long number, int count) {
+    long fraction = (number * GOLDEN_RATIO) >>> Integer.SIZE;
+    return (int) ((fraction * count) >>> Integer.SIZE);
   }
 }

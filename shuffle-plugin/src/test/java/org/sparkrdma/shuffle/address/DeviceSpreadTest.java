@@ -4,8 +4,10 @@ package org.sparkrdma.shuffle.address;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +67,22 @@ class DeviceSpreadTest extends DeviceChoiceFixture {
                 + " not used, because they are in another subnet: mlx5_2 mlx5_3"
                 + " (where a router joins the subnets,"
                 + " spark.shuffle.rdma.rails.routed=true uses them)");
+  }
+
+  /** Executors that are started in turn on several hosts: those of a host have a common step. */
+  @ParameterizedTest
+  @CsvSource({"2, 2", "2, 4", "3, 3", "4, 2"})
+  void shouldSpreadExecutorsWhoseNumbersHaveAStepInCommon(int step, int cards) throws Exception {
+    DeviceInfo[] present = new DeviceInfo[cards];
+    for (int card = 0; card < cards; card++) {
+      present[card] = device("mlx5_" + card, active(1, "10.0.0." + (6 + card)));
+    }
+    Map<String, Integer> users = new TreeMap<>();
+    for (int executor = 0; executor < 4 * cards; executor++) {
+      spread = executor * step;
+      users.merge(choose(present).device().name(), 1, Integer::sum);
+    }
+    assertThat(users.values()).hasSize(cards).allMatch(count -> count >= 2 && count <= 6);
   }
 
   @Test
