@@ -67,7 +67,8 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
           new Bound(
               ("1/" + spark.overheadPart() + " of " + OVERHEAD)
                   + (" above " + (JVM_BYTES >> 20) + " MiB")
-                  + (spark.besideNative() ? " (because of spark.plugins)" : ""),
+                  + (spark.besideNative() ? " (because of spark.plugins)" : "")
+                  + (spark.besidePython() ? " (Spark's default; the rest is for Python)" : ""),
               above / spark.overheadPart()));
     }
     if (shared.isPresent()) {

@@ -12,19 +12,23 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * An executor's memory by Spark's own settings. Needs no class of Spark.
  *
  * @param overheadBytes memoryOverhead where the cluster manager enforces it, by a container for
- *     each executor; else empty
+ *     each executor, in a Python application without what the user has added to Spark's default;
+ *     else empty
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; 1 where no setting names them
  * @param besideNative whether another plug-in allocates native memory, for which the user has
  *     raised memoryOverhead
+ * @param besidePython whether Python's processes use the container, too, for which the user raises
+ *     memoryOverhead where {@code spark.executor.pyspark.memory} is not set
  */
 public record SparkMemory(
     OptionalLong overheadBytes,
     long offHeapBytes,
     long totalBytes,
     long cores,
-    boolean besideNative) {
+    boolean besideNative,
+    boolean besidePython) {
   /**
    * {@code spark.executor.memory} of the application, which the driver sends with its
    * configuration. In an executor with a ResourceProfile, Spark replaces the setting by the
@@ -38,7 +42,12 @@ public record SparkMemory(
   /** The setting of the heap of an executor. */
   public static final String MEMORY = "spark.executor.memory";
 
+  private static final String PYTHON_MEMORY = "spark.executor.pyspark.memory";
+
   private static final long MIB = 1L << 20;
+
+  /** Part of the heap that is memoryOverhead without a setting. */
+  private static final String DEFAULT_FACTOR = "0.1";
 
   /** Plug-ins of Comet, Gluten (two names) and RAPIDS. */
   private static final Set<String> NATIVE =
@@ -56,25 +65,37 @@ public record SparkMemory(
    */
   public static SparkMemory of(UnaryOperator<String> setting) {
     long heap = heapBytes(setting);
-    long offHeap = bytes(setting, "spark.executor.pyspark.memory", "0", MIB);
+    long offHeap = bytes(setting, PYTHON_MEMORY, "0", MIB);
     if (ValueType.isTrue(setting.apply("spark.memory.offHeap.enabled"))) {
       offHeap += bytes(setting, "spark.memory.offHeap.size", "0", 1);
     }
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
-    double factor = Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", "0.1"));
+    double factor =
+        Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", DEFAULT_FACTOR));
     long sizedBy = bytes(setting, APPLICATION_MEMORY, heap + "b", MIB);
     long derived = Math.max(minimum, (long) (sizedBy * factor));
     long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
+    long byDefault = Math.max(minimum, (long) (sizedBy * Double.parseDouble(DEFAULT_FACTOR)));
+    long ours = hasPythonOverhead(setting) ? Math.min(overhead, byDefault) : overhead;
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
     return new SparkMemory(
-        held ? OptionalLong.of(overhead) : OptionalLong.empty(),
+        held ? OptionalLong.of(ours) : OptionalLong.empty(),
         offHeap,
         heap + offHeap + overhead,
         Long.parseLong(or(setting, "spark.executor.cores", "1")),
         Stream.of(or(setting, "spark.plugins", "").split(",", -1))
             .map(String::trim)
-            .anyMatch(NATIVE::contains));
+            .anyMatch(NATIVE::contains),
+        ours < overhead);
+  }
+
+  /** Whether the overhead has the memory of Python's processes, by keys that Spark sets itself. */
+  private static boolean hasPythonOverhead(UnaryOperator<String> setting) {
+    boolean python =
+        ValueType.isTrue(setting.apply("spark.yarn.isPython"))
+            || "python".equals(setting.apply("spark.kubernetes.resource.type"));
+    return python && setting.apply(PYTHON_MEMORY) == null;
   }
 
   /** The plug-in may pin one part of so many of what memoryOverhead leaves to native memory. */

@@ -31,7 +31,9 @@ class PinnedLimitTest {
         Stream.of(pairs.split("[ =]+", -1))
             .map(
                 word ->
-                    word.matches("(executor|memory)\\..*|master|plugins") ? "spark." + word : word)
+                    word.matches("(executor|memory|yarn|kubernetes)\\..*|master|plugins")
+                        ? "spark." + word
+                        : word)
             .toArray(String[]::new));
   }
 
@@ -113,6 +115,12 @@ class PinnedLimitTest {
     "1, master=yarn executor.memoryOverhead=2g plugins=io.glutenproject.GlutenPlugin, 224",
     "1, master=yarn executor.memoryOverhead=2g plugins=com.nvidia.spark.SQLPlugin, 224",
     "1, master=yarn executor.memoryOverhead=2g plugins=org.sparkrdma.shuffle.RdmaPlugin, 896",
+    // The overhead is meant for Python, but for what Spark adds without a setting.
+    "1, master=yarn executor.memory=10g executor.memoryOverhead=4g yarn.isPython=true, 384",
+    "1, master=yarn executor.memory=10g executor.memoryOverheadFactor=0.4 yarn.isPython=true, 384",
+    "1, master=yarn executor.memory=8g executor.memoryOverhead=600m yarn.isPython=true, 172",
+    "1, 'master=yarn yarn.isPython=true executor.pyspark.memory=1g executor.memoryOverhead=2g', 896",
+    "1, master=k8s://https://h executor.memoryOverhead=4g kubernetes.resource.type=python, 64",
   })
   void shouldLimitTheBytesOfAHost(long heapGib, String pairs, long expectedMib) {
     SparkMemory spark = settings(pairs.replace("APPLICATION", SparkMemory.APPLICATION_MEMORY));
