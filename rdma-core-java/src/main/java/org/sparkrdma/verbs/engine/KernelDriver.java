@@ -52,7 +52,8 @@ public enum KernelDriver {
     /**
      * A SEND or WRITE completes when TCP has its data (siw_qp_sq_process in siw_qp_tx.c), so it may
      * overtake a READ that was posted earlier. One with a fence waits for all earlier READs
-     * (siw_activate_tx_from_sq in siw_qp.c).
+     * (siw_activate_tx_from_sq in siw_qp.c); the queue pairs of the engines set it when they write
+     * a request.
      */
     COMPLETES_SENDS_BEFORE_READS,
     /**

@@ -32,9 +32,10 @@ import org.sparkrdma.shuffle.ui.ApplicationMonitor;
 import scala.collection.Iterator;
 
 /**
- * The plug-in on the driver: the directory, the table of the doctor's findings, and the figures of
- * the application with the tab in Spark's UI. Owned by the {@code RdmaShuffleManager}, or with
- * another shuffle manager by the {@code RdmaPlugin}. Safe for any thread.
+ * The plug-in on the driver: checks the settings, and has the directory, the table of the doctor's
+ * findings, and the figures of the application with the tab in Spark's UI. Owned by the {@code
+ * RdmaShuffleManager}, or with another shuffle manager by the {@code RdmaPlugin}. Safe for any
+ * thread.
  */
 public final class DriverSide implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);

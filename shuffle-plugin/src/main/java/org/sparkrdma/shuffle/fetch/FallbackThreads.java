@@ -16,7 +16,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
- * Fetches the blocks that RDMA cannot through Spark's own client, on a bounded number of threads.
+ * Fetches the blocks that RDMA could not, after all, through Spark's own client, on a bounded
+ * number of threads. Blocks for which it is known at once are fetched by the {@code
+ * RdmaBlockClient}.
  *
  * <p>Spark's client connects on its caller's thread, for minutes where a host does not answer, and
  * may ask the driver whether the executor is alive. So each address uses one thread at a time, and

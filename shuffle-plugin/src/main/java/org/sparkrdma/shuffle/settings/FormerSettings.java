@@ -6,7 +6,7 @@ import java.util.TreeMap;
 
 /**
  * SparkRDMA's keys, and former ones of the plug-in, which a user may still have, and what became of
- * each. Stateless.
+ * each, which {@link ShuffleSettings} notes for the driver's log. Stateless.
  */
 final class FormerSettings {
   private static final String NOT_NEEDED = "not needed: Spark does it, or the plug-in computes it";

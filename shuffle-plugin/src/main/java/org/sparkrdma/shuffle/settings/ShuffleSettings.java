@@ -20,7 +20,11 @@ import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
-/** The plug-in's settings of one application, validated as a whole. Immutable. */
+/**
+ * The plug-in's settings of one application, validated as a whole. A mistake ends the application
+ * on the driver ({@code DriverSide}) and turns RDMA off in an executor ({@code ExecutorSide}); a
+ * former key is a note, which the driver logs. Immutable.
+ */
 public final class ShuffleSettings {
   /** Whether RDMA is used. */
   public enum Mode {

@@ -16,8 +16,9 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
 /**
- * The executors that read from this one: accepts their connections, as many as there is room for.
- * Confined to the agent.
+ * The executors that read from this one: accepts their connections, as many as there is room for. A
+ * quarter at most may be unproven; a full server ends the one that is unused for longest. Confined
+ * to the agent.
  */
 final class ServePeers {
   private static final Logger LOG = LoggerFactory.getLogger(ServePeers.class);
