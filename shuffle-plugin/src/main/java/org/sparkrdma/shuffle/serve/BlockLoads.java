@@ -303,9 +303,6 @@ final class BlockLoads {
       case UNKNOWN -> locate.refuse(part.block, Located.Kind.UNKNOWN);
       case OPEN -> plan(locate, part.block, part.from, nowNs);
     }
-    if (part.isNew && part.outcome != BlockLoad.Outcome.UNKNOWN) {
-      offerWindow(locate, part.block, nowNs);
-    }
     if (part.isNew || part.map == null) {
       loadOthers(locate, part.block, nowNs);
     }
@@ -328,20 +325,6 @@ final class BlockLoads {
   /** Whether a map output is known whose blocks need no computed checksum, so windows may do. */
   private boolean isServedAsItIs(IndexCache.Entry entry, boolean freshSums) {
     return entry != null && !context.computes(freshSums, entry.map());
-  }
-
-  /** A block is copied whose map output was not known: its window may be worth it. */
-  private void offerWindow(WaitingLocate locate, int block, long nowNs) {
-    Locate request = locate.request();
-    IndexCache.Entry entry = entry(request, block, nowNs);
-    if (context.registers()
-        && isServedAsItIs(entry, request.freshSums(block))
-        && entry.map().lengthBytes() > 0) {
-      int first = request.startReduceId(block);
-      int partitions = request.endReduceId(block) - first;
-      long at = Math.min(entry.map().offset(first), entry.map().lengthBytes() - 1);
-      windows.offer(entry, at, partitions, nowNs);
-    }
   }
 
   /**
