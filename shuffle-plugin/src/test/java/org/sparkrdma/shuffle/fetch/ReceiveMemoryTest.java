@@ -9,6 +9,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +20,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
+import scala.Option;
 
 /** Blocks that wait for receive memory without connections; see ScarceMemoryTest for those. */
 @Timeout(60)
@@ -107,6 +110,15 @@ class ReceiveMemoryTest {
     FetchingTask reader = FetchingTask.ofReader(null);
     reader.onDelivered();
     return reader;
+  }
+
+  /** It has released all that it had not opened. */
+  private static List<FetchingTask> ended() {
+    TaskContextImpl completed = TaskContext$.MODULE$.empty();
+    completed.markTaskCompleted(Option.empty());
+    TaskContextImpl killed = TaskContext$.MODULE$.empty();
+    killed.markInterrupted("killed by the test");
+    return List.of(FetchingTask.ofReader(completed), FetchingTask.ofReader(killed));
   }
 
   /** Other readers hold so many chunks. */
@@ -255,6 +267,22 @@ class ReceiveMemoryTest {
     assertThat(granted).isEmpty();
     assertThat(counters.value(Counter.MEMORY_WAITS_IN_VAIN)).isEqualTo(1_000);
     assertThat(patient.ended).isFalse();
+  }
+
+  /** Nobody waits for their blocks. */
+  @Test
+  void shouldServeALivingReaderBeforeThoseThatHaveEndedWhoseWaitsAreNotInVain() {
+    hold(CHUNKS);
+    List<Block> waiting = await(10, ended());
+    for (int i = 0; i < 300; i++) {
+      check();
+    }
+    assertThat(counters.value(Counter.MEMORY_WAITS_IN_VAIN)).isZero();
+    Block living = await(1, hungry());
+    held.poll().release();
+    check();
+    assertThat(granted).containsExactly(living);
+    waiting.forEach(memory::cancel);
   }
 
   @Test
