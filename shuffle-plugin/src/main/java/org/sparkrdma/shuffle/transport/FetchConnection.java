@@ -256,8 +256,7 @@ final class FetchConnection extends RdmaConnection {
     if (suspect && oldestNs(nowNs) == nowNs) {
       // All that was begun has ended.
       suspect = false;
-      waits.needLongWait(nowNs - waitedSinceNs);
-      waits.onRecovered(nowNs);
+      waits.onRecovered(waitedSinceNs, nowNs);
       limitNs = waits.limitNs(nowNs);
     }
   }

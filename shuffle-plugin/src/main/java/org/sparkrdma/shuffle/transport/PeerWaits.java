@@ -31,6 +31,9 @@ final class PeerWaits {
   /** The shortest wait that makes sense now, where that is longer than for other peers. */
   private long neededNs;
 
+  /** Not 0 until two READs after a slow result or a pause. */
+  private int slow;
+
   /** What its slow results are compared with. */
   private final TcpTime tcp = new TcpTime();
 
@@ -132,6 +135,7 @@ final class PeerWaits {
    */
   boolean onSlowResult(long sinceNs, long nowNs) {
     needLongWait(nowNs - sinceNs);
+    slow = 2;
     if (tcp.lengthNs() > 0) {
       own.onSlowResult(sinceNs + Math.max(own.freeNs(), 2 * tcp.lengthNs()), nowNs);
     }
@@ -144,14 +148,22 @@ final class PeerWaits {
     delivered = true;
     resultNs = nowNs;
     neededNs = 0;
+    slow /= 2;
     own.onResult(nowNs);
   }
 
-  /** All that was begun before it made no progress has ended: one that had delivered has paused. */
-  void onRecovered(long nowNs) {
+  /**
+   * All that was begun before it made no progress has ended: one that had delivered has paused. One
+   * that was slow before needs longer waits.
+   */
+  void onRecovered(long sinceNs, long nowNs) {
     if (readBefore) {
       resultNs = nowNs;
     }
+    if (slow > 0) {
+      needLongWait(nowNs - sinceNs);
+    }
+    slow = 2;
   }
 
   /** It has answered, though without room or an end. */
@@ -175,7 +187,7 @@ final class PeerWaits {
    * What was waited for has come after this time. Where a longer wait has it, a shorter one would
    * be in vain, and spend what is earned for the longer one.
    */
-  void needLongWait(long afterNs) {
+  private void needLongWait(long afterNs) {
     if (afterNs < own.capacityNs()) {
       neededNs = Math.min(own.capacityNs(), afterNs + afterNs / 4);
     }

@@ -139,6 +139,28 @@ class PeerTest {
     assertThat(all.limitNs(nowNs)).isEqualTo(all.capacityNs());
   }
 
+  /** Else it is not read from until its whole budget is earned, minutes perhaps. */
+  @Test
+  void shouldNeedNoLongerWaitsAfterOnePause() {
+    waits.onConnected(nowNs);
+    waits.onResult(nowNs);
+    waitInVain(500);
+    nowNs += 6_000 * MS;
+    pause();
+    nowNs += 60_000 * MS;
+    assertThat(waits.limitNs(nowNs)).isPositive();
+    pause();
+    nowNs += 60_000 * MS;
+    assertThat(waits.limitNs(nowNs)).as("it is slow").isZero();
+  }
+
+  private void pause() {
+    long sinceNs = nowNs;
+    waitInVain(110);
+    nowNs += 340 * MS;
+    waits.onRecovered(sinceNs, nowNs);
+  }
+
   @Test
   void shouldPauseAtOnceForCorruptData() {
     waits.onCorruptData(nowNs);
