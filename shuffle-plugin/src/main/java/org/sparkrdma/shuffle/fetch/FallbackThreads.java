@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayDeque;
-import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -106,8 +105,8 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   }
 
   @Override
-  public void fetch(FetchRequest request, BitSet blocks, FallbackReason reason, String detail) {
-    request.report(blocks.cardinality(), reason, detail);
+  public void fetch(FetchRequest request, int[] blocks, FallbackReason reason, String detail) {
+    request.report(blocks.length, reason, detail);
     if (SUGGESTS_A_CHANGE.contains(reason)) {
       recheck.accept(request);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.stream.IntStream;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -23,7 +25,7 @@ public final class FetchRequest {
      * @param blocks indexes in the request
      * @param detail a few words for a log, without secrets
      */
-    void fetch(FetchRequest request, BitSet blocks, FallbackReason reason, String detail);
+    void fetch(FetchRequest request, int[] blocks, FallbackReason reason, String detail);
   }
 
   private final FetchContext context;
@@ -181,9 +183,7 @@ public final class FetchRequest {
   }
 
   private void fallBack(int index, FallbackReason reason, String detail) {
-    BitSet one = new BitSet(index + 1);
-    one.set(index);
-    context.fallback().fetch(this, one, reason, detail);
+    context.fallback().fetch(this, new int[] {index}, reason, detail);
   }
 
   /** Settles all blocks that are not, which TCP fetches then in one request. */
@@ -193,21 +193,15 @@ public final class FetchRequest {
 
   /** The same for the blocks from an index on. */
   public void leaveRestToTcp(int from, FallbackReason reason, String detail) {
-    BitSet rest = settleRest(from);
-    if (!rest.isEmpty()) {
+    int[] rest = settleRest(from);
+    if (rest.length > 0) {
       context.fallback().fetch(this, rest, reason, detail);
     }
   }
 
   /** Settles the blocks from an index on that are not; returns their indexes. */
-  private BitSet settleRest(int from) {
-    BitSet rest = new BitSet(names.length);
-    for (int i = from; i < names.length; i++) {
-      if (settle(i, 0, 0)) {
-        rest.set(i);
-      }
-    }
-    return rest;
+  private int[] settleRest(int from) {
+    return IntStream.range(from, names.length).filter(i -> settle(i, 0, 0)).toArray();
   }
 
   /**
@@ -215,8 +209,8 @@ public final class FetchRequest {
    * has begun by RDMA.
    */
   public void fetchByTcpNow(FallbackReason reason, String detail) {
-    BitSet all = settleRest(0);
-    report(all.cardinality(), reason, detail);
+    int[] all = settleRest(0);
+    report(all.length, reason, detail);
     addFailed(all);
     fetchFailedByTcp(!reason.isWithoutRdma());
   }
@@ -252,12 +246,12 @@ public final class FetchRequest {
   }
 
   /** Adds failed blocks; true when the caller must queue the request. */
-  synchronized boolean addFailed(BitSet blocks) {
+  synchronized boolean addFailed(int... blocks) {
     boolean first = failed == null;
     if (first) {
       failed = new BitSet(names.length);
     }
-    failed.or(blocks);
+    Arrays.stream(blocks).forEach(failed::set);
     return first;
   }
 

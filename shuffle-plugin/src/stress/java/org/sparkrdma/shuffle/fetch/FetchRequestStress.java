@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.util.Arrays;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -33,7 +34,7 @@ public class FetchRequestStress {
     String[] names = {"0", "1", "2"};
     FetchRequest.Fallback tcp =
         (request, blocks, reason, detail) ->
-            blocks.stream().forEach(i -> answers.onBlockFetchFailure(names[i], null));
+            Arrays.stream(blocks).forEach(i -> answers.onBlockFetchFailure(names[i], null));
     FetchContext context =
         new FetchContext(null, tcp, new ShuffleCounters(), false, 1, new FallbackLog());
     fetch = new FetchRequest(context, PEER, names, ranges, answers, new FetchingTask(null));

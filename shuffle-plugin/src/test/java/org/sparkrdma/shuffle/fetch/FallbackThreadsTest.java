@@ -3,11 +3,14 @@ package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,6 +82,27 @@ class FallbackThreadsTest {
     spark.release("a");
     listener.awaitAnswers(4);
     assertThat(spark.calls()).extracting(call -> call.blockIds().size()).containsExactly(1, 3);
+  }
+
+  /** As when their connection breaks. */
+  @Test
+  void shouldTakeTheManyBlocksOfARequestOneByOne() throws InterruptedException {
+    spark.hold("a");
+    request("a", "first").leaveRestToTcp(FallbackReason.TIMEOUT, "late");
+    spark.awaitCalls(1);
+    int blocks = 20_000;
+    FetchRequest request =
+        request("a", IntStream.range(0, blocks).mapToObj(Integer::toString).toArray(String[]::new));
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < blocks; i++) {
+      request.leaveToTcp(i, FallbackReason.SLOW_PEER, "no progress");
+    }
+    long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+    assertThat(bytes / blocks).as("bytes of garbage for each").isLessThan(500);
+    spark.release("a");
+    listener.awaitAnswers(1 + blocks);
+    assertThat(spark.calls()).hasSize(2);
   }
 
   @Test

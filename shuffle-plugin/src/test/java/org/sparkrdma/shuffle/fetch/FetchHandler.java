@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -63,7 +64,7 @@ public interface FetchHandler {
           if (request.probed() != null) {
             handler.onProbe(request.probed()::add);
           }
-          indexes.stream().forEach(i -> handler.onFailed(i, reason, detail));
+          Arrays.stream(indexes).forEach(i -> handler.onFailed(i, reason, detail));
         };
     return new FetchRequest(
         new FetchContext(
