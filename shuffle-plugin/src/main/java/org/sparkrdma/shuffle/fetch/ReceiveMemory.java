@@ -21,9 +21,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * <p>A block is hungry when its reader has opened all that was delivered, so that a task waits for
  * it. Hungry ones are served first come, first served, except that as many bytes may pass a waiting
  * block as it needs. While their reader gets nothing they wait in vain, for which there is a {@link
- * WaitBudget}. The others are served when no hungry one waits, and leave the last quarter of the
- * pool to them: a reader that keeps what it has not opened, as a join does with its second input,
- * cannot starve another. All wait for as long as a request may take; then they use TCP.
+ * WaitBudget}, and a short time while memory comes back all the same. The others are served when no
+ * hungry one waits, and leave the last quarter of the pool to them: a reader that keeps what it has
+ * not opened, as a join does with its second input, cannot starve another. All wait for as long as
+ * a request may take; then they use TCP.
  */
 public final class ReceiveMemory {
   /** Interval of checks; free memory is not signalled. */
@@ -44,6 +45,9 @@ public final class ReceiveMemory {
    * without.
    */
   private Wait blocked;
+
+  /** Whether a block got memory since the last wait in vain. */
+  private boolean comesBack;
 
   /** Whether readers are known that may be hungry or not; never where another manager reads. */
   private boolean knowsReaders;
@@ -141,7 +145,9 @@ public final class ReceiveMemory {
 
   private FetchedBlock take(Waiter waiter, boolean hungry) {
     if (hasRoom(waiter, hungry)) {
-      return take(waiter.blockBytes());
+      FetchedBlock memory = take(waiter.blockBytes());
+      comesBack |= memory != null;
+      return memory;
     }
     // Idle windows are evicted then.
     pool.reportShortage(waiter.blockBytes());
@@ -259,8 +265,10 @@ public final class ReceiveMemory {
     if (!line.hungry || late) {
       return late;
     }
-    boolean over = waits.restNs(line.hungryNs, nowNs) <= 0;
+    boolean mayComeSoon = comesBack && nowNs - line.hungryNs < WaitBudget.CHECK_NS;
+    boolean over = waits.restNs(line.hungryNs, nowNs) <= 0 && !mayComeSoon;
     if (over) {
+      comesBack = false;
       waits.inVain(line.hungryNs, nowNs);
       counters.increment(Counter.MEMORY_WAITS_IN_VAIN);
     }

@@ -285,6 +285,32 @@ class ReceiveMemoryTest {
     waiting.forEach(memory::cancel);
   }
 
+  /** Peers may have spent what a reader's waits may cost: else a check too early means TCP. */
+  @Test
+  void shouldWaitShortlyForMemoryThatComesBackWhenAllBudgetsAreSpent() {
+    WaitBudget reader = WaitBudgets.ofReader(1);
+    memory = new ReceiveMemory(soft.pool(), counters, reader, PATIENT_NS);
+    reader.inVain(nowNs, nowNs + 1_600 * MS);
+    nowNs += 1_600 * MS;
+    hold(CHUNKS);
+    Block first = await(1, hungry());
+    check();
+    held.poll().release();
+    check();
+    assertThat(granted).containsExactly(first);
+    List<Block> waiting = await(10, hungryReaders());
+    for (int i = 0; i < 19; i++) {
+      check();
+    }
+    assertThat(waiting).noneMatch(block -> block.ended);
+    check();
+    assertThat(waiting).allMatch(block -> block.ended);
+    Block next = await(1, hungry());
+    check();
+    assertThat(next.ended).as("none has come back since the last wait in vain").isTrue();
+    assertThat(granted).containsExactly(first);
+  }
+
   @Test
   void shouldEndAllWaitsThatTakeTooLong() {
     hold(CHUNKS);
