@@ -22,6 +22,9 @@ public final class EndpointCache {
   /** Executors that have a record; empty for those without RDMA. */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
 
+  /** The endpoints of these by the host of Spark and the executor. */
+  private final Map<String, Map<String, Endpoint>> onHosts = new ConcurrentHashMap<>();
+
   /** Executors of which the driver has no record; those that it has said lately. */
   private final Set<String> ended = ConcurrentHashMap.newKeySet();
 
@@ -63,10 +66,7 @@ public final class EndpointCache {
 
   /** The endpoints on a host of Spark. */
   public List<Endpoint> endpointsOn(String host) {
-    return known.values().stream()
-        .flatMap(Optional::stream)
-        .filter(endpoint -> endpoint.host().equals(host))
-        .toList();
+    return List.copyOf(onHosts.getOrDefault(host, Map.of()).values());
   }
 
   /** Number of entries about other executors. */
@@ -84,11 +84,13 @@ public final class EndpointCache {
     if (RecordCodec.as(Boolean.class, changes.get(1))) {
       // The driver has forgotten which executors were removed since the last query.
       known.clear();
+      onHosts.clear();
     }
     for (Object records : RecordCodec.as(List.class, changes.get(2))) {
       Records.split(RecordCodec.as(byte[].class, records), this::takeRecord);
     }
     for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
+      now(RecordCodec.name(gone)).ifPresent(this::removeFromHost);
       known.remove(RecordCodec.name(gone));
       addEnded(RecordCodec.name(gone));
     }
@@ -98,11 +100,27 @@ public final class EndpointCache {
   private void takeRecord(byte[] encoded) {
     try {
       ExecutorRecord record = RecordCodec.decode(encoded);
+      now(record.executorId()).ifPresent(this::removeFromHost);
       known.put(record.executorId(), record.endpoint());
+      record.endpoint().ifPresent(this::addToHost);
       ended.remove(record.executorId());
     } catch (IllegalArgumentException e) {
       // Perhaps from a later version of this plug-in; other records are usable.
       LOG.debug("Ignoring an invalid record from the RDMA directory", e);
+    }
+  }
+
+  private void addToHost(Endpoint endpoint) {
+    onHosts
+        .computeIfAbsent(endpoint.host(), host -> new ConcurrentHashMap<>())
+        .put(endpoint.executorId(), endpoint);
+  }
+
+  private void removeFromHost(Endpoint endpoint) {
+    Map<String, Endpoint> those = onHosts.get(endpoint.host());
+    those.remove(endpoint.executorId());
+    if (those.isEmpty()) {
+      onHosts.remove(endpoint.host());
     }
   }
 

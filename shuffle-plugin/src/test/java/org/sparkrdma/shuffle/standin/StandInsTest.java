@@ -3,6 +3,8 @@ package org.sparkrdma.shuffle.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -123,6 +125,26 @@ class StandInsTest {
     int queries = driver.queries();
     assertThat(find("0", "a", 3)).isEqualTo("5000");
     assertThat(driver.queries()).as("without a query").isEqualTo(queries);
+  }
+
+  /** It works on a task's thread, for each request. */
+  @Test
+  void shouldNotLookAtExecutorsOfOtherHosts() {
+    publish("a", "1", "2");
+    driver.remove("1");
+    long few = bytesOfAFind(0);
+    for (int i = 1_000; i < 6_000; i++) {
+      publish("host" + i / 10, Integer.toString(i));
+    }
+    assertThat(bytesOfAFind(1)).as("memory of a look-up").isLessThan(few + 1_000);
+  }
+
+  private long bytesOfAFind(int stage) {
+    assertThat(find("1", "a", stage)).isEqualTo("2");
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(find("1", "a", stage)).isEqualTo("2");
+    return threads.getCurrentThreadAllocatedBytes() - before;
   }
 
   /** Else each stage waits for the whole time-out of a look-up. */
