@@ -67,15 +67,14 @@ public final class FetchingTask {
 
   /**
    * Whether the reader has opened all that was delivered, so that its task may wait; always where
-   * the reader is not known. A task that has ended, or is killed, waits for nothing. Safe for any
-   * thread.
+   * the reader is not known. A task that has ended waits for nothing. Safe for any thread.
    */
   boolean isHungry() {
     return !known || (unopened.get() <= 0 && !hasEnded());
   }
 
   private boolean hasEnded() {
-    return task != null && (task.isInterrupted() || task.isCompleted());
+    return task != null && task.isCompleted();
   }
 
   /** A block is delivered. The agent. */
