@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * <p>A block is hungry when its reader has opened all that was delivered, so that a task waits for
  * it. Hungry ones are served first come, first served, except that as many bytes may pass a waiting
  * block as it needs. While their reader gets nothing they wait in vain, for which there is a {@link
- * WaitBudget}, and a short time while memory comes back all the same. The others are served when no
+ * WaitBudget}, and a short time now and then when that is spent. The others are served when no
  * hungry one waits, and leave the last quarter of the pool to them: a reader that keeps what it has
  * not opened, as a join does with its second input, cannot starve another. All wait for as long as
  * a request may take; then they use TCP.
@@ -29,6 +29,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 public final class ReceiveMemory {
   /** Interval of checks; free memory is not signalled. */
   private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** On a spent budget short waits that are in vain cost a hundredth of the time. */
+  private static final int SHORT_WAITS = 100;
 
   /** Part of the pool that is left to hungry readers. */
   private static final int LAST_PART = 4;
@@ -46,8 +49,10 @@ public final class ReceiveMemory {
    */
   private Wait blocked;
 
-  /** Whether a block got memory since the last wait in vain. */
-  private boolean comesBack;
+  /** Whether a wait was in vain, and when the last one was. */
+  private boolean hadVainWait;
+
+  private long vainWaitNs;
 
   /** Whether readers are known that may be hungry or not; never where another manager reads. */
   private boolean knowsReaders;
@@ -145,9 +150,7 @@ public final class ReceiveMemory {
 
   private FetchedBlock take(Waiter waiter, boolean hungry) {
     if (hasRoom(waiter, hungry)) {
-      FetchedBlock memory = take(waiter.blockBytes());
-      comesBack |= memory != null;
-      return memory;
+      return take(waiter.blockBytes());
     }
     // Idle windows are evicted then.
     pool.reportShortage(waiter.blockBytes());
@@ -265,10 +268,13 @@ public final class ReceiveMemory {
     if (!line.hungry || late) {
       return late;
     }
-    boolean mayComeSoon = comesBack && nowNs - line.hungryNs < WaitBudget.CHECK_NS;
-    boolean over = waits.restNs(line.hungryNs, nowNs) <= 0 && !mayComeSoon;
+    boolean isShort = nowNs - line.hungryNs < WaitBudget.CHECK_NS;
+    boolean mayWaitShortly =
+        isShort && (!hadVainWait || nowNs - vainWaitNs >= SHORT_WAITS * WaitBudget.CHECK_NS);
+    boolean over = waits.restNs(line.hungryNs, nowNs) <= 0 && !mayWaitShortly;
     if (over) {
-      comesBack = false;
+      hadVainWait = true;
+      vainWaitNs = nowNs;
       waits.inVain(line.hungryNs, nowNs);
       counters.increment(Counter.MEMORY_WAITS_IN_VAIN);
     }
