@@ -65,6 +65,9 @@ final class BlockLoad implements Leased {
     /** Whether {@link #map} was read by this load. */
     boolean isNew;
 
+    /** Whether the block goes on behind it: the rest is loaded when this part is. */
+    boolean goesOn;
+
     /** Whether its files are gone or cannot be read. */
     boolean isUnreadable;
 
@@ -246,6 +249,10 @@ final class BlockLoad implements Leased {
     }
     long at = start + Math.min(part.from, blockEnd - start);
     while (at < end && (copiedBytes < MAX_BYTES || !part.isNew)) {
+      if (!locate.hasRoom()) {
+        part.outcome = Outcome.NO_ROOM;
+        return;
+      }
       int wanted = (int) Math.min(end - at, computes ? cell : MAX_BYTES);
       if (!hasRoom(computes ? wanted : 1) && !tryTakeChunk()) {
         part.outcome = Outcome.NO_MEMORY;
@@ -278,7 +285,7 @@ final class BlockLoad implements Leased {
       at += length;
       part.from = at - start;
     }
-    part.outcome = at >= end ? Outcome.COPIED : Outcome.OPEN;
+    part.outcome = at >= end && !part.goesOn ? Outcome.COPIED : Outcome.OPEN;
   }
 
   /** So many of these bytes of a block have checksums for which the answer has room. */

@@ -210,7 +210,13 @@ final class BlockLoads {
         if (window == null) {
           next = Math.min(next, at + BlockLoad.MAX_BYTES);
           BlockLoad.Part part = new BlockLoad.Part(request, block, map, at - start, next - start);
+          // Its end would take the room in the answer that its beginning needs for checksums.
+          part.goesOn = next < end && partitions > 1 && map.hasSums();
           add(locate, disk, part, nowNs);
+          if (part.goesOn) {
+            locate.addPlanned(next - at);
+            return;
+          }
         } else {
           waitFor(locate, window);
         }

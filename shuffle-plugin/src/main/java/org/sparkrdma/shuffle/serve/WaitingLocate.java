@@ -61,6 +61,7 @@ final class WaitingLocate {
 
   private State state = State.LOADING;
   private long waitsSinceNs;
+  private long retriedNs;
 
   /** Null where nothing was loaded for a block; null after its end. */
   private Block[] blocks;
@@ -142,6 +143,9 @@ final class WaitingLocate {
    * first one of each reads its index.
    */
   void beginLoads() {
+    if (!hasResults) {
+      dropCopies();
+    }
     plannedBytes = 0;
     blocksByMap.clear();
     for (int block = 0; block < request.blockCount(); block++) {
@@ -225,9 +229,9 @@ final class WaitingLocate {
     return roomLeft.get();
   }
 
-  /** Whether its answer has room for one more extent. Any thread. */
+  /** Whether its answer has room for one more extent with a checksum. Any thread. */
   boolean hasRoom() {
-    return roomLeft() >= Located.EXTENT_BYTES;
+    return roomLeft() >= Located.EXTENT_BYTES + Located.SUM_BYTES;
   }
 
   /** Takes room of its answer for a copy; when it has none, nothing more is copied. Any thread. */
@@ -235,19 +239,23 @@ final class WaitingLocate {
     return roomLeft.addAndGet(-lengthBytes) >= 0;
   }
 
-  /**
-   * Waits for memory. Others get what it has copied: without the first bytes of a block it is of no
-   * use.
-   */
+  /** Waits for memory. Others get what it has copied. */
   void waitForMemory(long nowNs) {
     if (waitsSinceNs == 0) {
       waitsSinceNs = nowNs;
     }
     state = State.NO_MEMORY;
+    dropCopies();
+  }
+
+  /** Nothing loads, and no block has its first bytes: what is copied is of no use. */
+  private void dropCopies() {
     loads.forEach(BlockLoad::releaseUnheld);
     loads.clear();
     for (Block block : blocks) {
-      block.copies.clear();
+      if (block != null) {
+        block.copies.clear();
+      }
     }
     roomLeft.set(roomBytes);
   }
@@ -258,9 +266,15 @@ final class WaitingLocate {
   }
 
   /** There may be memory: it loads again what has not loaded for lack of it. */
-  void retry() {
+  void retry(long nowNs) {
     state = State.LOADING;
+    retriedNs = nowNs;
     lacksMemory = false;
+  }
+
+  /** Whether it loads again, and not for longer than since a time. */
+  boolean hasRetriedSince(long timeNs) {
+    return is(State.LOADING) && retriedNs - timeNs > 0;
   }
 
   /** It is to be answered with what there is. */

@@ -222,7 +222,7 @@ final class WaitingLocates {
       onShortage(BlockLoad.MAX_BYTES);
     }
     // One for each chunk that is free: more would only find it taken.
-    retried.removeIf(one -> !one.is(WaitingLocate.State.LOADING));
+    retried.removeIf(one -> !one.hasRetriedSince(nowNs - SLOW_DISK_NS));
     long most = context.waitsForWindows() ? forMemory.size() : memory.freeChunks() - retried.size();
     for (long left = Math.min(most, forMemory.size()); left > 0; left--) {
       WaitingLocate next = null;
@@ -236,7 +236,7 @@ final class WaitingLocates {
         return;
       }
       forMemory.remove(next);
-      next.retry();
+      next.retry(nowNs);
       retried.add(next);
       loads.loadAll(next, nowNs);
       goOn.accept(next);

@@ -979,6 +979,30 @@ class BlockServerTest extends BlockServerFixture {
     assertThat(requests).as("16 KiB have room for five blocks").isBetween(7, 8);
   }
 
+  /** Its end may be copied first, and has checksums enough for the whole answer. */
+  @Test
+  void shouldGiveTheRoomOfAnAnswerToTheBeginningOfABlock() throws Exception {
+    budgetOfChunks(256 << 10);
+    start(ServeSettings.Mode.COPY, 64 << 20);
+    Path file = folder.resolve("shuffle_1_1_0.data");
+    Files.write(file, new byte[2 << 20]);
+    long[] offsets = new long[8_194];
+    Arrays.setAll(offsets, i -> Math.max(0, i - 1) * 256L);
+    outputs.add(1, 1, new MapOutput(file, offsets, new long[8_193]));
+    // It is empty, so that no memory is registered yet.
+    readOnce(1, Wanted.of(1, 1, 0));
+    Call call = locate(2, new Wanted(1, 1, 0, 8_193, false));
+    device.onNextRegistration(
+        () -> {
+          if (workers.waiting(0) > 0) {
+            workers.runOne(0);
+          }
+        });
+    workers.runOne(0);
+    work();
+    assertThat(call.kinds).isNotEmpty().containsOnly(Kind.LOCATED);
+  }
+
   @Test
   void shouldNotKeepTheEndOfABlockWhoseBeginningHasNoMemory() throws Exception {
     budgetOfChunks(256 << 10);
