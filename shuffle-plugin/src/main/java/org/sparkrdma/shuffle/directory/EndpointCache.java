@@ -117,11 +117,12 @@ public final class EndpointCache {
   }
 
   private void removeFromHost(Endpoint endpoint) {
-    Map<String, Endpoint> those = onHosts.get(endpoint.host());
-    those.remove(endpoint.executorId());
-    if (those.isEmpty()) {
-      onHosts.remove(endpoint.host());
-    }
+    onHosts.computeIfPresent(
+        endpoint.host(),
+        (host, those) -> {
+          those.remove(endpoint.executorId());
+          return those.isEmpty() ? null : those;
+        });
   }
 
   /** The driver was asked for an executor, and has answered. Control thread. */

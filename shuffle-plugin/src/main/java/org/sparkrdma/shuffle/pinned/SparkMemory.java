@@ -47,7 +47,7 @@ public record SparkMemory(
   private static final long MIB = 1L << 20;
 
   /** Part of the heap that is memoryOverhead without a setting. */
-  private static final String DEFAULT_FACTOR = "0.1";
+  private static final double DEFAULT_FACTOR = 0.1;
 
   /** Plug-ins of Comet, Gluten (two names) and RAPIDS. */
   private static final Set<String> NATIVE =
@@ -71,11 +71,12 @@ public record SparkMemory(
     }
     long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
     double factor =
-        Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", DEFAULT_FACTOR));
+        Double.parseDouble(
+            or(setting, "spark.executor.memoryOverheadFactor", Double.toString(DEFAULT_FACTOR)));
     long sizedBy = bytes(setting, APPLICATION_MEMORY, heap + "b", MIB);
     long derived = Math.max(minimum, (long) (sizedBy * factor));
     long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
-    long byDefault = Math.max(minimum, (long) (sizedBy * Double.parseDouble(DEFAULT_FACTOR)));
+    long byDefault = Math.max(minimum, (long) (sizedBy * DEFAULT_FACTOR));
     long ours = hasPythonOverhead(setting) ? Math.min(overhead, byDefault) : overhead;
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");

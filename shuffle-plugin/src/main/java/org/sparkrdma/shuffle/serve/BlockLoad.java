@@ -259,9 +259,10 @@ final class BlockLoad implements Leased {
         return;
       }
       int most = Math.min(wanted, context.chunkBytes() - used);
-      int length = computes ? most : fittingBytes(part, at, most);
-      int sums = computes ? 1 : countSums(part, at, length);
-      if (length == 0 || !locate.tryTakeRoom(Located.EXTENT_BYTES + sums * Located.SUM_BYTES)) {
+      int next = part.map.partitionEndingAfter(part.first, part.end, at);
+      int length = computes ? most : fittingBytes(part.map, next, at, most);
+      int sums = computes ? 1 : part.map.countSums(next, at + length);
+      if (length == 0 || !locate.tryTakeRoom(Located.extentBytes(sums))) {
         part.outcome = Outcome.NO_ROOM;
         return;
       }
@@ -289,17 +290,9 @@ final class BlockLoad implements Leased {
   }
 
   /** So many of these bytes of a block have checksums for which the answer has room. */
-  private int fittingBytes(Part part, long at, int lengthBytes) {
+  private int fittingBytes(MapOutput map, int next, long at, int lengthBytes) {
     int room = (locate.roomLeft() - Located.EXTENT_BYTES) / Located.SUM_BYTES;
-    return (int) (part.map.endOfFittingSums(next(part, at), at, at + lengthBytes, room) - at);
-  }
-
-  private static int countSums(Part part, long at, int lengthBytes) {
-    return part.map.countSums(next(part, at), at + lengthBytes);
-  }
-
-  private static int next(Part part, long at) {
-    return part.map.partitionEndingAfter(part.first, part.end, at);
+    return (int) (map.endOfFittingSums(next, at, at + lengthBytes, room) - at);
   }
 
   private long sum(ByteBuffer bytes) {

@@ -213,10 +213,7 @@ final class BlockLoads {
           // Its end would take the room in the answer that its beginning needs for checksums.
           part.goesOn = next < end && partitions > 1 && map.hasSums();
           add(locate, disk, part, nowNs);
-          if (part.goesOn) {
-            locate.addPlanned(next - at);
-            return;
-          }
+          end = part.goesOn ? next : end;
         } else {
           waitFor(locate, window);
         }
@@ -328,11 +325,6 @@ final class BlockLoads {
     goOn.accept(locate);
   }
 
-  /** Whether a map output is known whose blocks need no computed checksum, so windows may do. */
-  private boolean isServedAsItIs(IndexCache.Entry entry, boolean freshSums) {
-    return entry != null && !context.computes(freshSums, entry.map());
-  }
-
   /**
    * Whether the answer of a LOCATE has something to say now. Not kept: a window that nothing holds
    * yet may end for another one.
@@ -347,7 +339,9 @@ final class BlockLoads {
     for (int block = 0; block < request.blockCount(); block++) {
       IndexCache.Entry entry = entry(request, block, nowNs);
       int last = request.endReduceId(block);
-      if (isServedAsItIs(entry, request.freshSums(block)) && last <= entry.map().partitions()) {
+      if (entry != null
+          && last <= entry.map().partitions()
+          && !context.computes(request.freshSums(block), entry.map())) {
         long start = entry.map().offset(request.startReduceId(block));
         long lengthBytes = entry.map().offset(last) - start;
         long at = request.startOffset(block);

@@ -181,7 +181,7 @@ final class FileWindows {
    *
    * @param partitions of the block that is asked for: others are as long
    */
-  void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
+  private void offer(IndexCache.Entry entry, long fileOffset, int partitions, long nowNs) {
     WindowPrice price = prices[entry.disk()];
     if (price == null || entry.window(fileOffset) != null || !mayRegisterBeside(entry, nowNs)) {
       return;

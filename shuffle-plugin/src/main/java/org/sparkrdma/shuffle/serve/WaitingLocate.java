@@ -231,7 +231,7 @@ final class WaitingLocate {
 
   /** Whether its answer has room for one more extent with a checksum. Any thread. */
   boolean hasRoom() {
-    return roomLeft() >= Located.EXTENT_BYTES + Located.SUM_BYTES;
+    return roomLeft() >= Located.extentBytes(1);
   }
 
   /** Takes room of its answer for a copy; when it has none, nothing more is copied. Any thread. */

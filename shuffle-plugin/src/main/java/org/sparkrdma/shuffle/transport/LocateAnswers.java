@@ -77,11 +77,11 @@ final class LocateAnswers {
    */
   private void addReads(BlockFetch[] asked, ReadBatch batch, int roomBytes, long nowNs) {
     long bytes = 0;
-    int longest = Located.EXTENT_BYTES + Located.SUM_BYTES;
+    int longest = Located.extentBytes(1);
     int current = -1;
     boolean ended = false;
     while (located.nextExtent()) {
-      longest = Math.max(longest, Located.EXTENT_BYTES + located.sumCount() * Located.SUM_BYTES);
+      longest = Math.max(longest, Located.extentBytes(located.sumCount()));
       int next = located.blockIndex();
       if (next < current || next >= asked.length || (next == current && ended)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + next);

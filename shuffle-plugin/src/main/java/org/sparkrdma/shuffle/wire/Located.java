@@ -91,6 +91,11 @@ public final class Located {
 
   private Located() {}
 
+  /** Bytes of an extent with so many sums. */
+  public static int extentBytes(int sums) {
+    return EXTENT_BYTES + sums * SUM_BYTES;
+  }
+
   /** Kind of checksums by Spark's name of their algorithm. */
   public static int checksumKind(String algorithm) {
     return switch (algorithm) {
@@ -181,7 +186,7 @@ public final class Located {
       if (sums < 0 || sums > (in.limit() - extent - EXTENT_BYTES) / SUM_BYTES) {
         throw new MalformedMessageException("bad LOCATED: sums=" + sums);
       }
-      next = extent + EXTENT_BYTES + sums * SUM_BYTES;
+      next = extent + extentBytes(sums);
       checkExtent();
       return true;
     }
