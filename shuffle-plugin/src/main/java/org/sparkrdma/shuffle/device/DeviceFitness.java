@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.device;
 
+import java.util.EnumSet;
 import java.util.Set;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Messages;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
@@ -82,5 +85,37 @@ public record DeviceFitness(DeviceInfo device) {
     return relaxedOrdering
         ? Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING)
         : Set.of(AccessFlag.LOCAL_WRITE);
+  }
+
+  /** Whether map-output files are registered. */
+  public boolean registersFiles(ServeSettings settings) {
+    return settings.mode() != Mode.COPY && device.can(Capability.FILE_REGIONS);
+  }
+
+  /** Whether their windows page on demand. */
+  public boolean pagesOnDemand(ServeSettings settings) {
+    return settings.mode() == Mode.ODP && device.can(Capability.ON_DEMAND_PAGING);
+  }
+
+  /** Access of their windows. */
+  public Set<AccessFlag> fileAccess(ServeSettings settings) {
+    return pagesOnDemand(settings)
+        ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
+        : EnumSet.of(AccessFlag.REMOTE_READ);
+  }
+
+  /**
+   * Whether files whose registration makes the kernel write them are copied instead: a registration
+   * pins their pages, and these settings allow copies.
+   */
+  public boolean mayCopyInsteadOfPinning(ServeSettings settings) {
+    return settings.mode() != Mode.WINDOW
+        && device.transport() != TransportType.LOOPBACK
+        && !pagesOnDemand(settings);
+  }
+
+  /** Windows of map-output files: half of its regions, for pools and processes need some, too. */
+  public int maxWindows() {
+    return Math.max(1, device.limits().maxMemoryRegions() / 2);
   }
 }

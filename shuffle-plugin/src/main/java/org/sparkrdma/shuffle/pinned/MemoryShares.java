@@ -49,7 +49,11 @@ public record MemoryShares(
   /** Chunks of copies: one for each of the readers that share them. */
   private static final long MIN_COPIES = 4;
 
-  private static final int REGION_BYTES = 4 << 20;
+  /** Approximate number of bytes that are registered with one call. */
+  public static final int REGION_BYTES = 4 << 20;
+
+  /** Part of a server's memory that windows leave to copies. */
+  public static final int COPY_PART = 4;
 
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;

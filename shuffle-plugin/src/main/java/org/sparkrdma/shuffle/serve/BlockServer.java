@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -19,7 +20,6 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
-import org.sparkrdma.verbs.Device;
 
 /**
  * Answers the LOCATEs of all peers. The agent owns all of its state: map outputs and windows, the
@@ -90,7 +90,7 @@ public final class BlockServer {
       WindowPrice price) {
     ServeSettings settings = server.settings();
     MapOutputs source = server.outputs();
-    Device device = server.device().device();
+    DeviceFitness fitness = server.fitness();
     this.budget = server.device().budget();
     this.counters = server.counters();
     this.agent = server.agent();
@@ -111,7 +111,7 @@ public final class BlockServer {
     WindowPrice[] prices = new WindowPrice[source.disks()];
     Arrays.fill(prices, context.waitsForWindows() ? null : price);
     List<Path> excluded =
-        FileProbe.copiedDirectories(server, systemFiles, settings.fileAccess(device));
+        FileProbe.copiedDirectories(server, systemFiles, fitness.fileAccess(settings));
     FileWindows windows = new FileWindows(server, excluded, prices, context, idleWindows);
     this.loads = new BlockLoads(server, indexes, windows, context, this::goOn);
     this.waiting = new WaitingLocates(server, context, windows, idleWindows, loads, this::goOn);
@@ -119,10 +119,10 @@ public final class BlockServer {
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
     this.writer = new AnswerWriter(indexes, windows, context, counters);
-    if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
+    if (settings.mode() == ServeSettings.Mode.ODP && !fitness.pagesOnDemand(settings)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
-          device.info().name());
+          fitness.device().name());
     }
     budget.onShortage(waiting::onShortage);
     if (context.registers() && !context.waitsForWindows() && price == null) {

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.pinned.MemoryShares;
 import org.sparkrdma.verbs.AccessFlag;
 
 /**
@@ -18,12 +19,6 @@ import org.sparkrdma.verbs.AccessFlag;
  * <p>A load takes chunks on the thread of its disk; all else is confined to the agent.
  */
 final class CopyMemory {
-  /** Approximate number of bytes registered at once, in whole chunks. */
-  private static final int REGION_BYTES = 4 << 20;
-
-  /** Part of the memory that windows leave to copies. */
-  private static final int COPY_PART = 4;
-
   private final RegisteredPool pool;
   private final long servingBytes;
   private final int chunkBytes;
@@ -54,7 +49,9 @@ final class CopyMemory {
   CopyMemory(OpenDevice device, int chunkBytes) {
     this.servingBytes = device.budget().limitBytes() - device.budget().reservedBytes();
     this.chunkBytes = chunkBytes;
-    this.regionBytes = Math.max(chunkBytes, Math.min(REGION_BYTES, servingBytes / COPY_PART));
+    this.regionBytes =
+        Math.max(
+            chunkBytes, Math.min(MemoryShares.REGION_BYTES, servingBytes / MemoryShares.COPY_PART));
     this.pool =
         new RegisteredPool(
             device,
@@ -80,7 +77,7 @@ final class CopyMemory {
 
   /** Whether windows may hold so many bytes more without taking memory from copies. */
   boolean leavesRoomFor(long lengthBytes) {
-    return windowBytes + lengthBytes <= servingBytes - servingBytes / COPY_PART
+    return windowBytes + lengthBytes <= servingBytes - servingBytes / MemoryShares.COPY_PART
         && fitsBeside(lengthBytes);
   }
 

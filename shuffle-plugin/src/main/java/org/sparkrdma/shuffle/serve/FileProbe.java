@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
@@ -49,12 +49,12 @@ public final class FileProbe {
   static List<Path> copiedDirectories(
       ServerParameters server, SystemFiles systemFiles, Set<AccessFlag> access) {
     ServeSettings settings = server.settings();
-    Device device = server.device().device();
+    DeviceFitness fitness = server.fitness();
     List<Path> copied = new ArrayList<>();
     Map<Path, String> permissions = new LinkedHashMap<>();
-    if (settings.registersFiles(device)) {
+    if (fitness.registersFiles(settings)) {
       List<Path> directories = new ArrayList<>(server.outputs().directories());
-      if (settings.mayCopyInsteadOfPinning(device)) {
+      if (fitness.mayCopyInsteadOfPinning(settings)) {
         WritePins pins = WritePins.of(systemFiles, server.device().domain());
         for (Path directory : List.copyOf(directories)) {
           Optional<String> objection = pins.objection(directory);

@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -83,9 +84,9 @@ final class FileWindows {
       IdleWindows idle) {
     this.device = server.device();
     this.windowBytes = server.settings().windowBytes();
-    // Half of the device's limit: pools and other processes need regions as well.
-    this.maxWindows = Math.max(1, device.device().info().limits().maxMemoryRegions() / 2);
-    this.access = server.settings().fileAccess(device.device());
+    DeviceFitness fitness = server.fitness();
+    this.maxWindows = fitness.maxWindows();
+    this.access = fitness.fileAccess(server.settings());
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.excluded = List.copyOf(excluded);
     this.outputs = server.outputs();

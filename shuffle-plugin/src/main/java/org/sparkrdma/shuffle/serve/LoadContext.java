@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.Device;
 
 /**
  * How a server serves map outputs, and what its loads have in common.
@@ -33,9 +33,9 @@ record LoadContext(
   static LoadContext of(ServerParameters server, CopyMemory memory, DiskWork work) {
     ServeSettings settings = server.settings();
     MapOutputs source = server.outputs();
-    Device device = server.device().device();
+    DeviceFitness fitness = server.fitness();
     boolean onlyWindows = settings.mode() == Mode.WINDOW;
-    boolean registers = settings.registersFiles(device);
+    boolean registers = fitness.registersFiles(settings);
     boolean recorded = source.checksumKind() != Located.NO_CHECKSUM;
     return new LoadContext(
         source,
@@ -43,7 +43,7 @@ record LoadContext(
         work,
         settings.chunkBytes(),
         registers,
-        registers && (onlyWindows || settings.pagesOnDemand(device)),
+        registers && (onlyWindows || fitness.pagesOnDemand(settings)),
         !onlyWindows,
         settings.computeSums() && !recorded ? Located.CRC32C_KIND : source.checksumKind(),
         settings.computeSums());

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.function.Consumer;
 import org.sparkrdma.memory.OpenDevice;
+import org.sparkrdma.shuffle.device.DeviceFitness;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -19,4 +20,10 @@ public record ServerParameters(
     MapOutputs outputs,
     OpenDevice device,
     ShuffleCounters counters,
-    Consumer<Runnable> agent) {}
+    Consumer<Runnable> agent) {
+
+  /** What follows from what the device can do. */
+  DeviceFitness fitness() {
+    return new DeviceFitness(device.device().info());
+  }
+}

@@ -2,12 +2,6 @@
 package org.sparkrdma.shuffle.settings;
 
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.Set;
-import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.device.Capability;
-import org.sparkrdma.verbs.device.TransportType;
 
 /**
  * Settings of the serving side.
@@ -44,32 +38,5 @@ public record ServeSettings(
      * registered; the same as {@link #AUTO} on a device that does not page on demand.
      */
     ODP
-  }
-
-  /** Whether windows on this device page on demand. */
-  public boolean pagesOnDemand(Device device) {
-    return mode == Mode.ODP && device.info().can(Capability.ON_DEMAND_PAGING);
-  }
-
-  /** Access of file windows on this device. */
-  public Set<AccessFlag> fileAccess(Device device) {
-    return pagesOnDemand(device)
-        ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
-        : EnumSet.of(AccessFlag.REMOTE_READ);
-  }
-
-  /**
-   * Whether files whose registration makes the kernel write them are copied instead: a registration
-   * pins their pages, and these settings allow copies.
-   */
-  public boolean mayCopyInsteadOfPinning(Device device) {
-    return mode != Mode.WINDOW
-        && device.info().transport() != TransportType.LOOPBACK
-        && !pagesOnDemand(device);
-  }
-
-  /** Whether map-output files are registered on this device. */
-  public boolean registersFiles(Device device) {
-    return mode != Mode.COPY && device.info().can(Capability.FILE_REGIONS);
   }
 }

@@ -184,21 +184,22 @@ public final class EngineProbe {
       throws VerbsException {
     Map<Path, Optional<String>> results = new HashMap<>();
     ServeSettings serve = settings.serve();
-    if (!serve.registersFiles(device)) {
+    DeviceFitness fitness = new DeviceFitness(device.info());
+    if (!fitness.registersFiles(serve)) {
       return results;
     }
     try (ProtectionDomain domain = device.allocateProtectionDomain()) {
       WritePins pins = WritePins.of(files, domain);
       for (Path directory : localDirectories) {
         Optional<String> refusal =
-            serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
+            fitness.mayCopyInsteadOfPinning(serve) ? pins.objection(directory) : Optional.empty();
         try {
           if (refusal.isEmpty()) {
-            FileProbe.tryIn(domain, directory, serve.fileAccess(device));
+            FileProbe.tryIn(domain, directory, fitness.fileAccess(serve));
             List<String> known = new ArrayList<>();
             pins.permission(directory).ifPresent(known::add);
             if (measured) {
-              FileProbe.price(domain, System::nanoTime, directory, serve.fileAccess(device))
+              FileProbe.price(domain, System::nanoTime, directory, fitness.fileAccess(serve))
                   .ifPresent(price -> known.add(price.toString()));
             }
             details.put(directory, String.join("; ", known));
