@@ -2,10 +2,8 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayDeque;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -36,14 +34,6 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
 
   /** An address that is in work for longer keeps no slot from others. */
   static final long SLOW_NS = TimeUnit.SECONDS.toNanos(2);
-
-  /** Reasons after which the peer may have withdrawn its endpoint. */
-  private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
-      EnumSet.of(
-          FallbackReason.REFUSED,
-          FallbackReason.CONNECT_FAILED,
-          FallbackReason.LOST_PEER,
-          FallbackReason.TIMEOUT);
 
   private final Consumer<FetchRequest> recheck;
   private final LongSupplier nanoClock;
@@ -107,7 +97,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   @Override
   public void fetch(FetchRequest request, int[] blocks, FallbackReason reason, String detail) {
     request.report(blocks.length, reason, detail);
-    if (SUGGESTS_A_CHANGE.contains(reason)) {
+    if (reason.suggestsAChange()) {
       recheck.accept(request);
     }
     if (request.addFailed(blocks)) {

@@ -157,4 +157,9 @@ public enum FallbackReason {
   public boolean isWithoutRdma() {
     return this == UNAVAILABLE || this == NO_ENDPOINT;
   }
+
+  /** Whether the peer may have withdrawn its endpoint. */
+  public boolean suggestsAChange() {
+    return this == REFUSED || this == CONNECT_FAILED || this == LOST_PEER || this == TIMEOUT;
+  }
 }
