@@ -34,11 +34,24 @@ import org.sparkrdma.shuffle.spark.OtherManager;
 /**
  * The class for {@code spark.plugins}, the only line that a user must write.
  *
- * <p>With Spark's own shuffle manager, on Spark 4, it sets {@link RdmaShuffleManager}, if it is the
- * last plug-in. With another manager, and on Spark 3.5, where executors create the manager before
- * plug-ins, it replaces the client through which readers of an executor fetch; the manager must
- * keep its map outputs in Spark's own files. With {@link RdmaShuffleManager} it only starts the
- * driver's side where Spark starts plug-ins first (Spark 4), for the manager to take over.
+ * <p>Spark 3.5 creates the shuffle manager before plug-ins, Spark 4 after them. What follows:
+ *
+ * <table>
+ *   <caption>Who starts what</caption>
+ *   <tr><th></th><th>Spark 3.5</th><th>Spark 4</th></tr>
+ *   <tr><td>driver, {@link RdmaShuffleManager} is set</td>
+ *     <td>the manager's side opens the directory with the first shuffle</td>
+ *     <td>the plug-in opens it, and offers its side to the manager</td></tr>
+ *   <tr><td>driver, no manager is set</td>
+ *     <td>Spark's manager stays, the plug-in has the side</td>
+ *     <td>the plug-in sets the manager, if it is the last plug-in</td></tr>
+ *   <tr><td>executor, {@link RdmaShuffleManager}</td>
+ *     <td>the runtime starts with the first writer or reader</td>
+ *     <td>it starts with the manager</td></tr>
+ *   <tr><td>executor, another manager, which must keep its map outputs in Spark's own files</td>
+ *     <td>the first task replaces the client through which readers fetch</td>
+ *     <td>the same</td></tr>
+ * </table>
  */
 public final class RdmaPlugin implements SparkPlugin {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaPlugin.class);

@@ -11,9 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkException;
 import org.apache.spark.SparkFirehoseListener;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -21,6 +24,8 @@ import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.rdd.ShuffledRDD;
+import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.shuffle.ShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
@@ -122,6 +127,60 @@ class RdmaPluginTest {
     assertStartedOnce(conf, OtherShuffleManager.class);
   }
 
+  /** As on Spark 3.5, where no environment is set yet when the manager is created. */
+  @Test
+  void shouldOpenTheDirectoryWithTheFirstShuffleWhereTheManagerIsCreatedFirst() {
+    try (JavaSparkContext spark = new JavaSparkContext(LocalSpark.conf(2))) {
+      SparkConf conf = spark.getConf().set(MANAGER, OURS);
+      RdmaShuffleManager manager = new RdmaShuffleManager(conf, true);
+      assertThatThrownBy(() -> directoryOf(conf)).isInstanceOf(SparkException.class);
+      var pairs =
+          spark.parallelize(List.of(1), 1).mapToPair(number -> new Tuple2<>(number, number));
+      ClassTag<Integer> tag = ClassTag$.MODULE$.apply(Integer.class);
+      ShuffledRDD<Integer, Integer, Integer> shuffled =
+          new ShuffledRDD<>(pairs.rdd(), new HashPartitioner(4), tag, tag, tag);
+      manager.registerShuffle(7, (ShuffleDependency<?, ?, ?>) shuffled.getDependencies().head());
+      assertThat(directoryOf(conf)).isNotNull();
+      manager.stop();
+    }
+  }
+
+  /** As on Spark 3.5 where no manager is set. */
+  @Test
+  void shouldHaveTheDriversSideBesideAManagerThatIsThereBefore() {
+    try (JavaSparkContext spark = new JavaSparkContext(LocalSpark.conf(2))) {
+      DriverPlugin plugin = new RdmaPlugin().driverPlugin();
+      assertThat(plugin.init(spark.sc(), null)).containsEntry("setsManager", "false");
+      assertThat(directoryOf(spark.sc().conf())).isNotNull();
+      plugin.registerMetrics("", null);
+      assertThat(RdmaShuffleManager.OFFERED).hasValue(null);
+      assertThat(spark.sc().conf().contains(MANAGER)).isFalse();
+      plugin.shutdown();
+    }
+  }
+
+  /** On Spark 4 the environment is there when an executor creates the manager, on 3.5 not yet. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldStartTheRuntimeWithTheManagerOrWithTheFirstReader(boolean hasEnvironment) {
+    try (JavaSparkContext spark = new JavaSparkContext(other(SortShuffleManager.class))) {
+      SparkConf conf = spark.sc().conf();
+      if (!hasEnvironment) {
+        conf = conf.clone().set("spark.app.name", "before its environment");
+      }
+      RdmaShuffleManager manager = new RdmaShuffleManager(conf, false);
+      assertThat(hasRuntime()).isEqualTo(hasEnvironment);
+      assertThat(manager.blockStoreClient()).isInstanceOf(RdmaBlockClient.class);
+      assertThat(hasRuntime()).isTrue();
+      manager.stop();
+    }
+  }
+
+  private static boolean hasRuntime() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals("rdma-control"));
+  }
+
   /** As another plug-in behind it that sets no manager: then readers use the client. */
   @ParameterizedTest
   @CsvSource({"true, OURS", "true, 'IDLE,OURS,'", "true, 'OURS,CONNECT'", "false, 'OURS,IDLE'"})
@@ -142,10 +201,7 @@ class RdmaPluginTest {
       try (JavaSparkContext spark = new JavaSparkContext(conf)) {
         assertThat(sums(spark)).hasSize(7);
         assertThat(SparkEnv.get().shuffleManager().getClass()).isEqualTo(manager);
-        String directory = DirectoryName.of(SparkEnv.get().conf());
-        assertThat(
-                RpcUtils.makeDriverRef(directory, SparkEnv.get().conf(), SparkEnv.get().rpcEnv()))
-            .isNotNull();
+        assertThat(directoryOf(SparkEnv.get().conf())).isNotNull();
         assertThat(RdmaShuffleManager.OFFERED).hasValue(null);
       }
       lines = log.warnings();
@@ -154,6 +210,11 @@ class RdmaPluginTest {
     assertThat(lines)
         .filteredOn(line -> line.startsWith("The shuffle manager is " + manager.getName()))
         .hasSize(manager == RdmaShuffleManager.class ? 0 : 1);
+  }
+
+  private static RpcEndpointRef directoryOf(SparkConf conf) {
+    return RpcUtils.makeDriverRef(
+        DirectoryName.of(conf), SparkEnv.get().conf(), SparkEnv.get().rpcEnv());
   }
 
   /** Sets its own manager where none is set, as RAPIDS does from Spark 4.0 on. */
