@@ -23,6 +23,14 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * listener bus drops events when its queue is full, also when Spark has known an executor at
  * neither of two looks. One that Spark does not know yet, or that registers again, is not lost.
  * Owned by {@link DriverSide}. Safe for any thread.
+ *
+ * <p>Readers in other executors are not told. They meet a broken connection or a failed attempt: in
+ * {@code transport.FetchPeers} that is a fault of the peer, whose open and waiting blocks use TCP.
+ * With them the driver is asked for changes, at most every few seconds, and {@code
+ * directory.EndpointCache} forgets the endpoint, so that later requests use TCP at once. With the
+ * external shuffle service {@code standin.StandIns} takes blocks of an executor that has ended from
+ * another one on its host, and avoids one with a fault until the driver, asked seconds later, still
+ * knows it.
  */
 final class ExecutorEnds implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorEnds.class);
