@@ -177,7 +177,10 @@ class LinksIT {
     }
     Files.write(Path.of("target", "links.txt"), table);
     assertThat(table).filteredOn(row -> row.contains("WRONG")).isEmpty();
-    assertThat(table).filteredOn(row -> row.contains(", WARNs [")).hasSizeGreaterThan(120);
+    // Each part has rows where Spark itself goes on.
+    assertThat(table.stream().filter(row -> row.contains(", WARNs [")).collect(joining()))
+        .contains(
+            "[beside", "[broadcast", "[client", "[driver", "[reader", "[serving", "[start", "[ui");
   }
 
   /** A row; one for each member, too, where Spark does not run without all of them. */

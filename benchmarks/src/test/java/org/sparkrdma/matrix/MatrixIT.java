@@ -75,8 +75,7 @@ class MatrixIT {
     assertThat(executors.assertNoLeaks().ran()).isPositive();
     CheckedExecutors.assertNoViolations(directory.resolve("work"));
 
-    JsonNode written = new ObjectMapper().readTree(report.toFile());
-    JsonNode cells = written.path("cells");
+    JsonNode cells = new ObjectMapper().readTree(report.toFile()).path("cells");
     assertThat(cells).hasSize(1);
     assertThat(cells.get(0).path("answerRight").asBoolean()).isTrue();
     assertThat(cells.get(0).path("bytesByRead").asLong()).isPositive();
@@ -162,8 +161,9 @@ class MatrixIT {
   private void assertCombinesAndSortsAs(String spark, String scala) throws Exception {
     Path home = new SparkHomes(INSTALLATION, new ProgressLog()).home(spark, scala);
     List<String> alone = combining(home, "sort");
-    assertThat(alone).hasSize(36);
-    assertThat(alone).filteredOn(line -> line.contains("spilled true")).hasSize(16);
+    // 150 records never spill, and 6,000 do where they are sorted or combined.
+    String spills = "(?!NONE NONE )[A-Z]+ [A-Z_]+ 6000[ :].*";
+    assertThat(alone).isNotEmpty().allMatch(l -> l.contains("spilled true") == l.matches(spills));
     assertThat(combining(home, "org.sparkrdma.shuffle.RdmaShuffleManager")).isEqualTo(alone);
   }
 

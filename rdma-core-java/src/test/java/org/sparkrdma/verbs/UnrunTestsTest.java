@@ -42,7 +42,8 @@ class UnrunTestsTest {
       }
     }
     List<String> tests = sources.keySet().stream().filter(this::hasTests).sorted().toList();
-    assertThat(tests).hasSizeGreaterThan(150);
+    // One of each module; the tests of the first are those of its superclass.
+    assertThat(tests).contains("SoftVerbsContractIT", "LinkCheckTest", "LinksIT", "GuestSuiteIT");
     assertThat(tests.stream().filter(name -> !RUN.matcher(name).matches()))
         .as("not matched by Surefire or Failsafe, and not named by a guest test")
         .allMatch(this::isOnlyForOthers);

@@ -50,9 +50,9 @@ class EngineDeviceTest {
   void shouldCloseOpenObjectsInVerbsOrder() throws VerbsException {
     var objects = oneOfEachKind();
     objects.device.close();
-    assertThat(objects.device.calls).containsExactlyElementsOf(CLOSE_CALLS);
+    // The second one calls nothing.
     objects.device.close();
-    assertThat(objects.device.calls).hasSize(13);
+    assertThat(objects.device.calls).containsExactlyElementsOf(CLOSE_CALLS);
   }
 
   @Test
