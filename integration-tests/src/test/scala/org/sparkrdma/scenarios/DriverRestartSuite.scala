@@ -27,7 +27,7 @@ final class DriverRestartSuite extends ScenarioSuite {
       // The second driver gets the port of the first, where its executors expect it.
       .set("spark.driver.port", FreePort.choose().toString)
       .set("spark.port.maxRetries", "0")
-    val standalone = new StandaloneCluster(conf)
+    val standalone = new MasterAndWorkers(conf)
     try {
       val master = standalone.startMaster(Host, 0)
       val stale = executorsOfKilledDriver(master, conf)
@@ -54,7 +54,7 @@ final class DriverRestartSuite extends ScenarioSuite {
   }
 
   private def restarted(
-      standalone: StandaloneCluster,
+      standalone: MasterAndWorkers,
       conf: SparkConf,
       expected: Set[(Int, Long)],
       stale: Seq[Long]

@@ -250,7 +250,7 @@ final class ShuffleServiceSuite extends ScenarioSuite {
       .set("spark.shuffle.service.port", FreePort.choose().toString)
       .set("spark.shuffle.service.db.enabled", "false")
       .set("spark.executor.cores", "1")
-    Using.resource(new StandaloneCluster(conf)) { standalone =>
+    Using.resource(new MasterAndWorkers(conf)) { standalone =>
       val master = standalone.startMaster(Host, 0)
       val directory = Files.createTempDirectory("worker").toString
       standalone.startWorker(master, Host, Executors, directory)

@@ -112,7 +112,7 @@ private[scenarios] object SparkCluster {
   ): T = {
     val directory = Files.createTempDirectory("workers").toString
     // The Workers start no shuffle service.
-    val standalone = new StandaloneCluster(
+    val standalone = new MasterAndWorkers(
       conf.clone().set("spark.shuffle.service.enabled", "false")
     )
     try {

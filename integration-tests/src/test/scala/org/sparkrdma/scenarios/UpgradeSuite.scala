@@ -23,7 +23,7 @@ final class UpgradeSuite extends ScenarioSuite {
     val older = Files.createTempDirectory("older")
     Files.copy(newer, upgraded.resolve("plugin.jar"))
     val conf = Clusters.soft(Cores).set("spark.executor.extraClassPath", JarOfWorker)
-    val standalone = new StandaloneCluster(conf)
+    val standalone = new MasterAndWorkers(conf)
     try {
       val master = standalone.startMaster(Host, 0)
       Seq(upgraded, older).foreach(folder =>

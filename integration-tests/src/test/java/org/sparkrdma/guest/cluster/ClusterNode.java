@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.executors.ExecutorChecks;
 import org.sparkrdma.executors.LeakLog;
-import org.sparkrdma.scenarios.StandaloneCluster;
+import org.sparkrdma.scenarios.MasterAndWorkers;
 
 /**
  * The program of each kernel: a Worker, and on node 1 also the Master and the applications named by
@@ -108,7 +108,7 @@ public final class ClusterNode {
 
   private void run(List<String> applications) throws Exception {
     String node = System.getenv("GUEST_NODE");
-    try (StandaloneCluster cluster = new StandaloneCluster(security(new SparkConf()))) {
+    try (MasterAndWorkers cluster = new MasterAndWorkers(security(new SparkConf()))) {
       if (node.equals("1")) {
         cluster.startMaster(masterHost, MASTER_PORT);
       }

@@ -14,7 +14,7 @@ import scala.Option;
  * local-cluster}, but each Worker has its own address. Closed by its creator, after the
  * application.
  */
-public final class StandaloneCluster implements AutoCloseable {
+public final class MasterAndWorkers implements AutoCloseable {
   /** For each core, so that an executor may have one. */
   private static final int MEMORY_MB = 1_024;
 
@@ -24,7 +24,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final List<RpcEnv> started = new ArrayList<>();
 
   /** A cluster without Master and Workers. */
-  public StandaloneCluster(SparkConf conf) {
+  public MasterAndWorkers(SparkConf conf) {
     this.conf = conf.clone();
   }
 
