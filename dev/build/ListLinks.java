@@ -57,7 +57,7 @@ final class ListLinks {
       "history ui/RdmaHistoryPlugin|ui/StoredFigures|ui/RdmaShuffleEvent|spark/ui/SparkHistory",
       "ui ui/|spark/ui/");
 
-  /** Those of the kind named are the members of {@code shuffle.spark.Reflected}. */
+  /** Those of the kind named are the constants of {@code shuffle.spark.Reflected}. */
   private static final List<String> BY_NAME = List.of(
       "beside named org.apache.spark.storage.BlockManager blockStoreClient org.apache.spark.network.shuffle.BlockStoreClient",
       "beside named org.apache.spark.SparkEnv shuffleManager|blockingShuffleManager|defaultShuffleManager 0",
@@ -169,7 +169,7 @@ final class ListLinks {
     }
   }
 
-  /** The supertype of others from which a class has a member, the nearest that may; null when the member is ours. */
+  /** The supertype of others from which a class has a method or field, the nearest that may; null when it is ours. */
   private static String declaring(String owner, String member) {
     ClassNode type = OWN.get(owner);
     if (type == null) {

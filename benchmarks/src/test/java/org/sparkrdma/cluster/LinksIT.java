@@ -39,8 +39,8 @@ import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.shuffle.links.LinkCheck;
 
 /**
- * Jobs on a Spark of which members have another name: the answer is Spark's, no attempt fails, and
- * one WARN of each process names a member and the version.
+ * Jobs on a Spark of which methods and fields have another name: the answer is Spark's, no attempt
+ * fails, and one WARN of each process names one of them and the version.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 @Timeout(value = 300, threadMode = ThreadMode.SEPARATE_THREAD)
@@ -61,7 +61,9 @@ class LinksIT {
   private static Path job;
   private static Path agent;
 
-  /** Where members have another name, and the parts of the plug-in that this is about. */
+  /**
+   * Where methods and fields have another name, and the parts of the plug-in that this is about.
+   */
   private enum Place {
     EXECUTORS("reader|client|serving|beside|start|\\[broadcast\\]"),
     DRIVER("driver|ui|start"),
@@ -94,7 +96,7 @@ class LinksIT {
     "ui/UIUtils.headerSparkPage,                       BOTH,      'no tab, WARNs [1, 0, 0]'",
     "network/shuffle/BlockStoreClient.+added,          EXECUTORS, 'no RDMA, WARNs [1, 1, 1]'",
   })
-  void shouldUseSparksOwnWhereAMemberIsMissing(String member, Place place, String outcome)
+  void shouldUseSparksOwnWhereAMethodIsMissing(String member, Place place, String outcome)
       throws Exception {
     // A method that Spark's client has in addition matters most where the plug-in replaces it.
     String plugins = member.contains("+") ? NOT_LAST : PLUG_IN;
@@ -153,7 +155,7 @@ class LinksIT {
             .replace("OURS,IDLE", NOT_LAST)
             .replace("OURS", PLUG_IN);
     String setting = manager.isEmpty() ? "spark.x=" : "spark.shuffle.manager=" + other;
-    Shown shown = run(List.of("org/apache/spark/None.noSuchMember"), Place.BOTH, plugins, setting);
+    Shown shown = run(List.of("org/apache/spark/None.noSuchMethod"), Place.BOTH, plugins, setting);
 
     assertThat(shown.outcome()).isEqualTo("RDMA, WARNs [0, 0, 0] WRONG [no WARN names it]");
     assertThat(shown.logs().get(0)).contains(" tcpBytes=0 ", "The shuffle manager is " + other);
@@ -161,11 +163,14 @@ class LinksIT {
         .allMatch(log -> log.contains("Readers of " + other + " fetch by RDMA"));
   }
 
-  /** All members; one application for those of a class that the same parts of the plug-in use. */
+  /**
+   * All methods and fields; one application for those of a class that the same parts of the plug-in
+   * use.
+   */
   @Test
   @Tag("nightly")
   @Timeout(value = 2, unit = TimeUnit.HOURS, threadMode = ThreadMode.SEPARATE_THREAD)
-  void shouldGiveTheSameAnswerWhereAnyMemberIsMissing() throws Exception {
+  void shouldGiveTheSameAnswerWhereAnyMethodOrFieldIsMissing() throws Exception {
     List<String> table = new ArrayList<>();
     for (Map.Entry<String, List<String>> group : groups().entrySet()) {
       String parts = group.getKey().replaceFirst("(?<=]) .*", "");
@@ -183,7 +188,7 @@ class LinksIT {
             "[beside", "[broadcast", "[client", "[driver", "[reader", "[serving", "[start", "[ui");
   }
 
-  /** A row; one for each member, too, where Spark does not run without all of them. */
+  /** A row; one for each method and field, too, where Spark does not run without all of them. */
   private static void addRows(List<String> table, List<String> members, String parts, Place place)
       throws Exception {
     String plugins = parts.equals("[beside]") ? NOT_LAST : PLUG_IN;
@@ -200,7 +205,7 @@ class LinksIT {
     System.out.println(table.get(table.size() - 1));
   }
 
-  /** Members by the parts that use them and by class, as options of the agent. */
+  /** Methods and fields by the parts that use them and by class, as options of the agent. */
   private static Map<String, List<String>> groups() throws IOException {
     Map<String, TreeSet<String>> parts = new TreeMap<>();
     try (InputStream list = LinkCheck.class.getResourceAsStream("links.tsv")) {
@@ -308,7 +313,7 @@ class LinksIT {
     return off + ", WARNs " + counts + (wrong.isEmpty() ? "" : " WRONG " + wrong);
   }
 
-  /** Matches what a WARN says is missing: the member, or the class that has one more. */
+  /** Matches what a WARN says is missing: the method or field, or the class that has one more. */
   private static String name(String member) {
     return Pattern.quote(member.replaceFirst("[(~].*|[.][+].*", "").replaceFirst(".*/", ""));
   }

@@ -31,11 +31,11 @@ import org.apache.xbean.asm9.tree.MethodInsnNode;
 import org.apache.xbean.asm9.tree.MethodNode;
 
 /**
- * Makes another version of Spark: gives members another name, in their classes, in what overrides
- * them and in all uses of Spark and of the job, so that both work as before, also beside processes
- * without the agent. A constructor has one more parameter instead, which is null. The option is a
- * list of {@code CLASS.NAME[DESCRIPTOR][~NEW_NAME]}, or {@code CLASS.+NAME} for a method that does
- * nothing and that the class has in addition.
+ * Makes another version of Spark: gives methods and fields another name, in their classes, in what
+ * overrides them and in all uses of Spark and of the job, so that both work as before, also beside
+ * processes without the agent. A constructor has one more parameter instead, which is null. The
+ * option is a list of {@code CLASS.NAME[DESCRIPTOR][~NEW_NAME]}, or {@code CLASS.+NAME} for a
+ * method that does nothing and that the class has in addition.
  */
 public final class RenamingAgent implements ClassFileTransformer {
   private static final String SPARK = "org/apache/spark/";
@@ -51,7 +51,7 @@ public final class RenamingAgent implements ClassFileTransformer {
     this.members = members;
   }
 
-  /** A member; all with its name when the descriptor is empty. */
+  /** A method or field; all with its name when the descriptor is empty. */
   private record Member(String owner, String name, String descriptor, String other) {
     boolean isNamed(String used, String usedDescriptor) {
       return name.equals(used) && (descriptor.isEmpty() || descriptor.equals(usedDescriptor));
@@ -160,7 +160,9 @@ public final class RenamingAgent implements ClassFileTransformer {
     return name;
   }
 
-  /** The classes of Spark from which a class has a member, and which override none with it. */
+  /**
+   * The classes of Spark from which a class has a method or field, and which override none with it.
+   */
   private Set<String> origins(String owner, String member) {
     Set<String> found = new TreeSet<>();
     if (owner.startsWith(SPARK)) {

@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Members that are private to Spark in Scala but public in its class files. Stateless. */
+/** Methods that are private to Spark in Scala but public in its class files. Stateless. */
 public final class SparkInternals {
   private static final long DRAIN_MS = 60_000;
   private static final long EXECUTORS_MS = 120_000;

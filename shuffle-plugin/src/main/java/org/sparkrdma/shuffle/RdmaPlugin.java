@@ -91,7 +91,7 @@ public final class RdmaPlugin implements SparkPlugin {
     /** Whether this sets the plug-in's shuffle manager. */
     private boolean sets;
 
-    /** A member of Spark that is missing must not end the application. */
+    /** A method or field of Spark that is missing must not end the application. */
     @Override
     public Map<String, String> init(SparkContext starting, PluginContext plugin) {
       try {

@@ -177,7 +177,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return settings.mode() == ShuffleSettings.Mode.OFF || missing.any();
   }
 
-  /** See {@code LinkEdge}: RDMA ends in this process when a member of Spark is missing. */
+  /** See {@code LinkEdge}: RDMA ends in this process when a method or field of Spark is missing. */
   private void onMissing(LinkageError error) {
     missing.takeOrThrow(error);
     RdmaPolicy.requireUp(settings, missing.reason());

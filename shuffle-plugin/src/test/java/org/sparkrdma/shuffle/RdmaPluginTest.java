@@ -316,7 +316,7 @@ class RdmaPluginTest {
 
   /** As where only executors have another Spark: the driver learns it without a runtime. */
   @Test
-  void shouldWarnOnceAndInformTheDriverWhereAMemberOfSparkIsMissing() {
+  void shouldWarnOnceAndInformTheDriverWhereAMethodOfSparkIsMissing() {
     RdmaPlugin.OnExecutor broken =
         new RdmaPlugin.OnExecutor() {
           @Override
@@ -329,7 +329,7 @@ class RdmaPluginTest {
 
   /** It is one of a driver's own; its executors, which start later, do not look for a directory. */
   @Test
-  void shouldSetNoDirectoryWhereTheDriverLacksAMember() {
+  void shouldSetNoDirectoryWhereTheDriverLacksAMethod() {
     SparkConf conf = conf();
     MissingLinks missing = MissingLinks.onDriver();
     new DriverSide(conf, RdmaPlugin.class, missing);

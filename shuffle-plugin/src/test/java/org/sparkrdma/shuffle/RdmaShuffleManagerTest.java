@@ -77,7 +77,7 @@ class RdmaShuffleManagerTest {
   /** In local mode a job fails with its first task, so no attempt fails here. */
   @ParameterizedTest
   @ValueSource(strings = {"newInstance", "deserializeStream"})
-  void shouldGoOnWithSparksReaderWhereAMemberIsMissing(String place) {
+  void shouldGoOnWithSparksReaderWhereAMethodIsMissing(String place) {
     BrokenSerializer.place = place;
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark = new JavaSparkContext(conf())) {
@@ -94,7 +94,7 @@ class RdmaShuffleManagerTest {
 
   /** Another attempt may then read all of them: no record is given twice. */
   @Test
-  void shouldFailTheAttemptWhereAMemberIsFoundMissingAfterARecord() {
+  void shouldFailTheAttemptWhereAMethodIsFoundMissingAfterARecord() {
     BrokenSerializer.place = "readKey";
     try (JavaSparkContext spark = new JavaSparkContext(conf())) {
       JavaRDD<Integer> read = readByBrokenSerializer(spark);
@@ -111,7 +111,7 @@ class RdmaShuffleManagerTest {
     return shuffled.setSerializer(new BrokenSerializer()).toJavaRDD().map(Tuple2::_2);
   }
 
-  /** Fails in the plug-in's reader only, as where Spark lacks a member. */
+  /** Fails in the plug-in's reader only, as where Spark lacks a method. */
   public static final class BrokenSerializer extends JavaSerializer {
     private static volatile String place;
 

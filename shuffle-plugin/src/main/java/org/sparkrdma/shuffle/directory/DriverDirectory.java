@@ -32,7 +32,7 @@ public final class DriverDirectory implements AutoCloseable {
    * @param consequence for users when an executor does not use RDMA
    * @param reports receives the values that an executor reports, by its id, on Spark's dispatcher;
    *     must not block; returns whether they are taken, else the executor sends them again
-   * @param missing takes errors about members that Spark lacks
+   * @param missing takes errors about methods and fields that Spark lacks
    */
   public DriverDirectory(
       SparkConf conf,

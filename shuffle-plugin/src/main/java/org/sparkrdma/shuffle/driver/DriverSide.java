@@ -61,8 +61,8 @@ public final class DriverSide implements AutoCloseable {
    * @param entry the class that the user names
    * @param missing looks up what the driver uses of Spark
    * @throws IllegalArgumentException when a setting is wrong or executors cannot load the class
-   * @throws IllegalStateException when RDMA is required and a member of Spark is missing, here and
-   *     below
+   * @throws IllegalStateException when RDMA is required and a method or field of Spark is missing,
+   *     here and below
    */
   public DriverSide(SparkConf conf, Class<?> entry, MissingLinks missing) {
     this.missing = missing;

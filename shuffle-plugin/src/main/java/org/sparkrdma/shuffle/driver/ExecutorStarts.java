@@ -38,7 +38,7 @@ public final class ExecutorStarts extends SparkListener {
 
   /**
    * Lets Spark create it with its context, because the first shuffle may never be reached. An error
-   * about a member that Spark lacks would end the context.
+   * about a method or field that Spark lacks would end the context.
    */
   public static void register(SparkConf conf) {
     if (!LinkCheck.missing(LinkPart.DRIVER).isEmpty()) {

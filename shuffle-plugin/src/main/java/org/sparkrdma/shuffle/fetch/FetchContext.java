@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * @param maxOomAttempts as {@code spark.shuffle.maxAttemptsOnNettyOOM}
  * @param unusable map outputs whose recorded checksums are wrong
  * @param log why blocks use TCP
- * @param missing takes errors about members that Spark lacks
+ * @param missing takes errors about methods and fields that Spark lacks
  */
 public record FetchContext(
     BlockStoreClient spark,

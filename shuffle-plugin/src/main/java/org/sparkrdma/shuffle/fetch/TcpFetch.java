@@ -54,8 +54,9 @@ public final class TcpFetch implements BlockFetchingListener {
 
   /**
    * Fetches blocks by Spark's client, which may connect on the caller's thread. Each gets one
-   * answer, also when the client throws. Where a member of Spark is missing, Spark's client answers
-   * its listener itself; when this throws because of one, no block has been asked for.
+   * answer, also when the client throws. Where a method or field of Spark is missing, Spark's
+   * client answers its listener itself; when this throws because of one, no block has been asked
+   * for.
    *
    * @param stage whose task reads, as in {@link
    *     org.sparkrdma.shuffle.metrics.ShuffleCounters.StageReads}

@@ -22,15 +22,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks up what parts of the plug-in use of Spark, one member at a time, as the JVM would link it:
- * classes that other members name may be absent. The build writes the list ({@code
+ * Looks up what parts of the plug-in use of Spark, one method, field or class at a time, as the JVM
+ * would link it: classes that others name may be absent. The build writes the list ({@code
  * dev/build/ListLinks.java}, which describes its lines). Executors start with it, so it has no
  * streams. Confined to one thread.
  */
 public final class LinkCheck {
   private static final Logger LOG = LoggerFactory.getLogger(LinkCheck.class);
 
-  /** The list; its name also stands for all members where it cannot be read. */
+  /** The list; its name also stands for all that it has where it cannot be read. */
   static final String LIST = "links.tsv";
 
   private static final String CONSTRUCTOR = "<init>";
@@ -83,7 +83,7 @@ public final class LinkCheck {
     Set<String> seen = new HashSet<>();
     for (String line : lines) {
       String[] fields = line.split("\t", -1);
-      // Several parts may use a member.
+      // Several parts may use a method or field.
       if (seen.add(line.substring(fields[0].length(), line.lastIndexOf('\t')))
           && !isThere(fields)) {
         names.add(name(fields));
@@ -149,7 +149,9 @@ public final class LinkCheck {
         && Modifier.isStatic(field.getModifiers()) == isStatic(fields);
   }
 
-  /** Loads only the class of the member, where reflection loads all that its methods name. */
+  /**
+   * Loads only the class of the method or field, where reflection loads all that its methods name.
+   */
   private boolean isLinked(Class<?> type, String[] fields) throws ReflectiveOperationException {
     if (probe == null) {
       Class<?> linked = Class.forName(PROBE, true, loader);
@@ -161,7 +163,7 @@ public final class LinkCheck {
     } catch (NullPointerException e) {
       return true;
     } catch (IllegalAccessError e) {
-      // A protected member, which only our subclass uses.
+      // A protected one, which only our subclass uses.
       return isDeclared(type, fields);
     }
   }
@@ -245,7 +247,8 @@ public final class LinkCheck {
   }
 
   /**
-   * The public member that a line of the kind {@code named} is about; null when there is none.
+   * The public method or constructor that a line of the kind {@code named} is about; null when
+   * there is none.
    *
    * @param names of a method, the first that there is; or that of a constructor
    * @param wanted numbers of parameters

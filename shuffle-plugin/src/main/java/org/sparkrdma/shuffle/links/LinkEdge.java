@@ -7,7 +7,7 @@ public interface LinkEdge {
   /**
    * Takes an error; when this returns, the caller goes on with Spark's own.
    *
-   * @throws LinkageError the same one, when it is not about a member that the plug-in uses
+   * @throws LinkageError the same one, when it is not about a method or field that the plug-in uses
    * @throws IllegalStateException when RDMA is required
    */
   void take(LinkageError error);

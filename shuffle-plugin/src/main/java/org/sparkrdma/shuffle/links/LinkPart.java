@@ -3,26 +3,26 @@ package org.sparkrdma.shuffle.links;
 
 import java.util.Locale;
 
-/** A part of the plug-in, by what happens where this Spark lacks a member that it uses. */
+/** A part of the plug-in, by what happens where this Spark lacks a method or field that it uses. */
 public enum LinkPart {
   /**
-   * The classes that users name; without a member RDMA is off. Where they name the shuffle manager,
-   * Spark loads it before anything can be checked, and the application fails.
+   * The classes that users name: RDMA is off then. Where they name the shuffle manager, Spark loads
+   * it before anything can be checked, and the application fails.
    */
   START,
-  /** The plug-in's reader; without a member RDMA is off in an executor. */
+  /** The plug-in's reader: RDMA is off in an executor then. */
   READER,
   /** Fetching; as {@link #READER}. */
   CLIENT,
   /** Serving; as {@link #READER}. */
   SERVING,
-  /** The client of another manager's readers; without a member they use Spark's. */
+  /** The client of another manager's readers: they use Spark's then. */
   BESIDE,
-  /** Broadcast variables; without a member Torrent fetches them. */
+  /** Broadcast variables: Torrent fetches them then. */
   BROADCAST,
-  /** Directory and figures; without a member no executor uses RDMA. */
+  /** Directory and figures: no executor uses RDMA then. */
   DRIVER,
-  /** The tab; without a member there is none. */
+  /** The tab: there is none then. */
   UI;
 
   /** Whether a line of the list is about this part. */

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the plug-in has met a member that this Spark lacks, in one process. The first one ends
- * RDMA there, with one WARN; from then on readers are Spark's own. Safe for any thread.
+ * Whether the plug-in has met a method or field that this Spark lacks, in one process. The first
+ * one ends RDMA there, with one WARN; from then on readers are Spark's own. Safe for any thread.
  */
 public final class MissingLinks {
   private static final Logger LOG = LoggerFactory.getLogger(MissingLinks.class);
@@ -18,7 +18,7 @@ public final class MissingLinks {
 
   private static final String DO = ". Use a plug-in that was built for this Spark";
 
-  /** Members that a WARN names. */
+  /** Methods and fields that a WARN names. */
   private static final int MOST_NAMES = 3;
 
   private final LinkPart[] parts;
@@ -47,15 +47,15 @@ public final class MissingLinks {
   }
 
   /**
-   * An error at an edge between Spark and the plug-in. Where it is about a member that the plug-in
-   * uses, RDMA ends.
+   * An error at an edge between Spark and the plug-in. Where it is about a method or field that the
+   * plug-in uses, RDMA ends.
    *
    * @return false for an error of Spark itself or of the job, which is the job's
    */
   public boolean take(LinkageError error) {
     boolean isOurs = isOurs(error);
     if (isOurs && reason == null) {
-      LOG.debug("A member of Spark is missing", error);
+      LOG.debug("A method or field of Spark is missing", error);
       // The error may name no class.
       List<String> missing = LinkCheck.missing(parts);
       take(missing.isEmpty() ? describe(error.toString()) : describe(missing));
@@ -71,8 +71,8 @@ public final class MissingLinks {
   }
 
   /**
-   * Looks up what the parts use; a member that is missing has the same effect. Calls after the
-   * first do nothing, but wait for it.
+   * Looks up what the parts use; a method or field that is missing has the same effect. Calls after
+   * the first do nothing, but wait for it.
    */
   public void check() {
     synchronized (check) {
@@ -108,18 +108,18 @@ public final class MissingLinks {
     }
   }
 
-  /** The reason for a WARN about members that are missing. */
-  public static String describe(List<String> members) {
-    return members.contains(LinkCheck.LIST)
+  /** The reason for a WARN about methods and fields that are missing. */
+  public static String describe(List<String> missing) {
+    return missing.contains(LinkCheck.LIST)
         ? "the plug-in's jar has no readable " + LinkCheck.LIST + ", with which it checks Spark"
-        : describe("it lacks or has changed " + names(members));
+        : describe("it lacks or has changed " + names(missing));
   }
 
   /** A few names, and the number of the others. */
-  public static String names(List<String> members) {
-    int named = Math.min(MOST_NAMES, members.size());
-    String more = members.size() > named ? " and " + (members.size() - named) + " more" : "";
-    return String.join(", ", members.subList(0, named)) + more;
+  public static String names(List<String> missing) {
+    int named = Math.min(MOST_NAMES, missing.size());
+    String more = missing.size() > named ? " and " + (missing.size() - named) + " more" : "";
+    return String.join(", ", missing.subList(0, named)) + more;
   }
 
   private static String describe(String what) {
@@ -128,12 +128,12 @@ public final class MissingLinks {
         + what;
   }
 
-  /** Why RDMA has ended; empty when no member is missing so far. */
+  /** Why RDMA has ended; empty when nothing is missing so far. */
   public Optional<String> reason() {
     return Optional.ofNullable(reason);
   }
 
-  /** Whether a member is missing. */
+  /** Whether a method or field is missing. */
   public boolean any() {
     return reason != null;
   }

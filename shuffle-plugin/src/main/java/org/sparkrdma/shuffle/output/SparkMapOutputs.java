@@ -46,7 +46,8 @@ public class SparkMapOutputs implements MapOutputs {
    * @param directories Spark's local directories
    * @param conf has Spark's checksum settings
    * @param verifies whether readers verify blocks; else no checksums are read
-   * @param missing takes errors about members that Spark lacks; the block is then unknown here
+   * @param missing takes errors about methods and fields that Spark lacks; the block is then
+   *     unknown here
    */
   public SparkMapOutputs(
       IndexShuffleBlockResolver resolver,
@@ -96,7 +97,7 @@ public class SparkMapOutputs implements MapOutputs {
     return new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
   }
 
-  /** Takes an error about a member that Spark lacks, if it is one, perhaps of a future. */
+  /** Takes an error about a method or field that Spark lacks, if it is one, perhaps of a future. */
   public void onMissing(Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof LinkageError error) {

@@ -17,8 +17,8 @@ import org.sparkrdma.shuffle.fetch.FetchingTask;
 /**
  * How tasks of this executor read shuffle blocks now. Tasks ask for each reader and request; the
  * runtime, which creates this, changes it: its control thread when RDMA starts or is lost, a
- * shutdown hook when the executor ends, and any thread that meets a member that Spark lacks. Safe
- * for any thread, without a lock.
+ * shutdown hook when the executor ends, and any thread that meets a method or field that Spark
+ * lacks. Safe for any thread, without a lock.
  */
 public final class RdmaReads {
   /** Finds where blocks are fetched. */
@@ -43,7 +43,7 @@ public final class RdmaReads {
     RDMA,
     /** The executor ends: new requests use TCP, which is no fallback. */
     DRAINING,
-    /** A member of Spark is missing: readers and requests are Spark's own. */
+    /** A method or field of Spark is missing: readers and requests are Spark's own. */
     SPARKS;
 
     Way then(Way next) {

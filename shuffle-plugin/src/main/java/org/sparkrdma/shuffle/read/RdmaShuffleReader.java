@@ -25,8 +25,8 @@ import scala.runtime.BoxedUnit;
 
 /**
  * Reads a range of reduce partitions like Spark's own reader, through Spark's own fetcher with
- * another block client. Where a member of Spark is missing, it goes on with Spark's reader, unless
- * the task has received a record. Confined to the task's thread.
+ * another block client. Where a method or field of Spark is missing, it goes on with Spark's
+ * reader, unless the task has received a record. Confined to the task's thread.
  *
  * @param <K> of keys
  * @param <C> of combined values
@@ -45,7 +45,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   /**
    * @param reads has the client that fetches remote blocks; null for Spark's own
    * @param blocks to read, as {@link ShuffleStreams#locate} has found them
-   * @param edge takes errors about missing members
+   * @param edge takes errors about missing methods and fields
    * @param sparks creates Spark's reader of the same range
    */
   public RdmaShuffleReader(
@@ -114,11 +114,11 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   /**
-   * When a member of Spark is missing before the first record was read, those of Spark's reader
-   * follow instead; later the task fails, and the next attempt uses Spark's reader.
+   * When a method or field of Spark is missing before the first record was read, those of Spark's
+   * reader follow instead; later the task fails, and the next attempt uses Spark's reader.
    */
   private final class GuardedRecords extends InterruptibleIterator<Product2<K, C>> {
-    /** Those of Spark's reader; null while no member is missing. */
+    /** Those of Spark's reader; null while nothing is missing. */
     private Iterator<Product2<K, C>> instead;
 
     GuardedRecords(Iterator<Product2<K, C>> records) {

@@ -93,7 +93,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * @param env of this executor
    * @param resolver finds map outputs
    * @param warnings reasons from the settings why RDMA must not be used; empty when it may be used
-   * @param missing turns this off when a member of Spark is missing
+   * @param missing turns this off when a method or field of Spark is missing
    */
   public static RdmaRuntime of(
       SparkEnv env,
@@ -146,7 +146,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * @param directory calls the driver on the control thread; closed by the runtime
    * @param tcp not started; closed by the runtime
    * @param control not started; closed by the runtime
-   * @param missing turns this off when a member of Spark is missing
+   * @param missing turns this off when a method or field of Spark is missing
    */
   RdmaRuntime(
       SparkEnv env,

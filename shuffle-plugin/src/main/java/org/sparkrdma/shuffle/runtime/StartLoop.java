@@ -176,7 +176,7 @@ final class StartLoop {
     scheduleStart();
   }
 
-  /** A member of Spark is missing: RDMA is off as long as the executor lives. */
+  /** A method or field of Spark is missing: RDMA is off as long as the executor lives. */
   void turnOffForGood(String reason) {
     RuntimeStatus before = status.get();
     if (status.change(RuntimeStatus.down(State.OFF, List.of(reason)))) {

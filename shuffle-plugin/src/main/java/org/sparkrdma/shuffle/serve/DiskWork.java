@@ -209,8 +209,8 @@ final class DiskWork {
   }
 
   /**
-   * Runs a job, whose failure ends it alone: also a member that this Spark lacks, a mapped file
-   * whose disk fails, and memory beside the heap, which channels take for a read.
+   * Runs a job, whose failure ends it alone: also a method or field that this Spark lacks, a mapped
+   * file whose disk fails, and memory beside the heap, which channels take for a read.
    *
    * @return null when it did not fail
    */

@@ -10,10 +10,10 @@ import org.sparkrdma.shuffle.links.LinkCheck;
 import org.sparkrdma.shuffle.links.LinkPart;
 
 /**
- * Each member of Spark that the plug-in reaches by reflection, because Spark hides it, or its name
- * or parameters differ between versions. The list of {@link LinkCheck} has the same members, as
- * lines of the kind {@code named}. One that is missing is a {@link LinkageError}, as where the JVM
- * links it. Safe for any thread.
+ * Each method, constructor and field of Spark that the plug-in reaches by reflection, because Spark
+ * hides it, or its name or parameters differ between versions. The list of {@link LinkCheck} has
+ * the same ones, as lines of the kind {@code named}. One that is missing is a {@link LinkageError},
+ * as where the JVM links it. Safe for any thread.
  */
 public enum Reflected {
   /** Of a block manager, private and final: the client through which readers fetch. */
@@ -71,7 +71,7 @@ public enum Reflected {
    * @throws NoSuchMethodError when the class has none of these names and parameters
    */
   public Method method(Class<?> of) {
-    return (Method) member(of);
+    return (Method) executable(of);
   }
 
   /**
@@ -80,10 +80,10 @@ public enum Reflected {
    * @throws NoSuchMethodError when the class has none with such parameters
    */
   Constructor<?> constructor(Class<?> of) {
-    return (Constructor<?>) member(of);
+    return (Constructor<?>) executable(of);
   }
 
-  private Executable member(Class<?> of) {
+  private Executable executable(Class<?> of) {
     Executable found = LinkCheck.named(of, names, wanted);
     if (found == null) {
       throw new NoSuchMethodError(name(of));

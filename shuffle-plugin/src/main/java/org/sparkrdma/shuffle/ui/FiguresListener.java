@@ -24,7 +24,7 @@ class FiguresListener extends SparkListener {
 
   /**
    * @param figures to fill
-   * @param told whether a WARN has said that this Spark lacks members that the tab uses
+   * @param told whether a WARN has said that this Spark lacks methods or fields that the tab uses
    */
   FiguresListener(ApplicationFigures figures, boolean told) {
     this.figures = figures;

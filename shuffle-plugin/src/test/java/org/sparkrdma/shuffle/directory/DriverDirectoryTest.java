@@ -70,7 +70,7 @@ class DriverDirectoryTest {
    * Spark's dispatcher takes it for fatal: it would answer nothing, and the executor would wait.
    */
   @Test
-  void shouldAnswerAlsoWhereAMemberOfSparkIsMissing() throws Exception {
+  void shouldAnswerAlsoWhereAMethodOfSparkIsMissing() throws Exception {
     MissingLinks missing = new MissingLinks();
     BiPredicate<String, Map<String, Object>> reports =
         (executorId, values) -> {

@@ -34,7 +34,7 @@ public class AlteredSpark extends URLClassLoader {
     NONE,
     /** Has no such class. */
     NO_CLASS,
-    /** Has given all members other names. */
+    /** Has given all methods and fields other names. */
     RENAMED,
     /** Has made instance methods of static ones, and the reverse. */
     STATIC,

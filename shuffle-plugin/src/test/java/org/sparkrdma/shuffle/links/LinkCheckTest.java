@@ -39,7 +39,7 @@ class LinkCheckTest {
   }
 
   @Test
-  void shouldHaveMembersThatAreInheritedOrCalledByLambdasOnly() {
+  void shouldHaveMethodsThatAreInheritedOrCalledByLambdasOnly() {
     assertThat(LinkCheck.lines())
         .map(line -> line.replaceFirst("\t\\d+$", ""))
         .contains(
@@ -62,7 +62,7 @@ class LinkCheckTest {
    * Each line is missing where its class has changed, and there where the class is only reloaded.
    */
   @Test
-  void shouldMissEachMemberWhereSparkHasChangedIt() throws Exception {
+  void shouldMissEachMethodAndFieldWhereSparkHasChangedIt() throws Exception {
     List<String> wrong = new ArrayList<>();
     List<String> lines = lines("(?!history).*").toList();
     for (String line : lines) {
@@ -90,7 +90,7 @@ class LinkCheckTest {
       if (same.lacks(line) && !NOT_ALONE.contains(type)) {
         wrong.add("missing although it is there: " + line);
       }
-      // A member that a class inherits is not in its file.
+      // What a class inherits is not in its file.
       if (!other.lacks(line) && declares(line)) {
         wrong.add("not missing after " + change + ": " + line);
       }
@@ -105,7 +105,7 @@ class LinkCheckTest {
     Class<?> type = Class.forName(fields[2], false, SPARK);
     List<String> names = List.of(fields[3].split("[|]"));
     return Stream.concat(Stream.of(type.getDeclaredMethods()), Stream.of(type.getDeclaredFields()))
-        .anyMatch(member -> names.contains(member.getName()));
+        .anyMatch(one -> names.contains(one.getName()));
   }
 
   @Test

@@ -123,7 +123,7 @@ class SparkMapOutputsTest {
 
   /** An Error on a thread of a disk would end the executor. */
   @Test
-  void shouldKnowNoBlockWhereAMemberOfSparkIsMissing() {
+  void shouldKnowNoBlockWhereAMethodOfSparkIsMissing() {
     MissingLinks links = new MissingLinks();
     var broken =
         new IndexShuffleBlockResolver(conf, null, new ConcurrentHashMap<>()) {

@@ -96,7 +96,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
     transport.requests.get(transport.requests.size() - 1).onFetched(0, block);
   }
 
-  /** As where a member of Spark is missing that the check at the start does not see. */
+  /** As where a method of Spark is missing that the check at the start does not see. */
   @Test
   void shouldForwardToSparkWhatALinkageErrorLeavesOpen() throws InterruptedException {
     fetchThrough(
@@ -236,7 +236,7 @@ class RdmaBlockClientTest extends BlockClientFixture {
   }
 
   @Test
-  void shouldNotTakeAFailedInitializerOfTheJobForAMissingMember() {
+  void shouldNotTakeAFailedInitializerOfTheJobForAMissingMethod() {
     assertThat(context.missing().take(new ExceptionInInitializerError("of the job"))).isFalse();
   }
 

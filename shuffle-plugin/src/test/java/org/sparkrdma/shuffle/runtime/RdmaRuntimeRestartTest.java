@@ -79,7 +79,7 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldEndForGoodWhenAMemberOfSparkIsMissing() {
+  void shouldEndForGoodWhenAMethodOfSparkIsMissing() {
     LosableTransport transport = new LosableTransport(engine);
     RdmaRuntime runtime = startedOn(transport);
     try (CapturedLog log = new CapturedLog()) {

@@ -1389,7 +1389,7 @@ class BlockServerTest extends BlockServerFixture {
     assertThat(call.kinds).doesNotContain(Kind.LOCATED);
   }
 
-  /** An executor without a member of its Spark goes on, as after other failures of a disk's job. */
+  /** An executor without a method of its Spark goes on, as after other failures of a disk's job. */
   @Test
   void shouldSendABlockToTcpWhoseLoadFailsInAnyWay() throws Exception {
     for (Throwable failure : DiskWorkTest.failures()) {

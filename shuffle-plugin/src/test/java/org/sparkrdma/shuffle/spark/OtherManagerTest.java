@@ -56,7 +56,7 @@ class OtherManagerTest {
   }
 
   @Test
-  void shouldMissTheMemberWhereThereIsNone() {
+  void shouldMissTheMethodWhereThereIsNone() {
     assertThatThrownBy(() -> OtherManager.managerOf("without one"))
         .isInstanceOf(NoSuchMethodError.class)
         .hasMessageContaining("shuffleManager");

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.links.LinkCheck;
 
 class ReflectedTest {
-  private static Class<?> of(Reflected member) {
-    return switch (member) {
+  private static Class<?> of(Reflected one) {
+    return switch (one) {
       case CLIENT -> BlockManager.class;
       case MANAGER -> SparkEnv.class;
       case SORTER -> ExternalSorter.class;
@@ -37,7 +37,7 @@ class ReflectedTest {
               .lines()
               .filter(line -> line.contains("\tnamed\t"))
               .toList();
-      assertThat(Arrays.stream(Reflected.values()).map(member -> member.line(of(member))))
+      assertThat(Arrays.stream(Reflected.values()).map(one -> one.line(of(one))))
           .containsExactlyInAnyOrderElementsOf(lines);
     }
   }
@@ -52,7 +52,7 @@ class ReflectedTest {
   }
 
   @Test
-  void shouldBeALinkageErrorWhereTheMemberHasChanged() {
+  void shouldBeALinkageErrorWhereItHasChanged() {
     assertThatThrownBy(() -> Reflected.CLIENT.field(Changed.class))
         .isInstanceOf(NoSuchFieldError.class)
         .hasMessageContaining("Changed.blockStoreClient");

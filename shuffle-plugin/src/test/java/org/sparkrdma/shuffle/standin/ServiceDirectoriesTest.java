@@ -83,7 +83,7 @@ class ServiceDirectoriesTest {
 
   /** The rest is that of this executor. */
   @Test
-  void shouldEndRdmaWhereAMemberOfSparkIsMissing() {
+  void shouldEndRdmaWhereAMethodOfSparkIsMissing() {
     spark.connect =
         () -> {
           throw new NoSuchMethodError("gone");

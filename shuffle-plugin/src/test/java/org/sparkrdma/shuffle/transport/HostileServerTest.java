@@ -299,13 +299,13 @@ class HostileServerTest extends TransportFixture {
     TestExecutor victim = start(new Options(4).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(server.canLimitAccess(), "there the device cannot withhold access");
     victim.outputs().write(0, random, 200_000);
-    try (BarePeer member = new BarePeer(10)) {
-      member.prove(victim.endpoint());
-      Located.Decoder extent = member.locate(block(0, 0, 1));
+    try (BarePeer proven = new BarePeer(10)) {
+      proven.prove(victim.endpoint());
+      Located.Decoder extent = proven.locate(block(0, 0, 1));
       wanted = victim.fetch(server.endpoint(), List.of(block(0, 0, 1)));
       server.acceptAndProve();
       assertThat(server.read(extent)).isFalse();
-      assertThat(member.read(extent)).as("the key is right for a reader").isTrue();
+      assertThat(proven.read(extent)).as("the key is right for a reader").isTrue();
       assertThat(wanted.await().failed(0)).isTrue();
     }
   }
