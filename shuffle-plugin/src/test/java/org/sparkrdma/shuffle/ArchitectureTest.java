@@ -122,7 +122,7 @@ class ArchitectureTest {
             "ConnectAttempts.YOUNG_NS",
             "ServePeers.MIN_IDLE_NS",
             // Of leases, which no block waits for.
-            "LocateExchange.LEASE_DELAY_NS",
+            "LocateSender.LEASE_DELAY_NS",
             "LocateAnswers.LEASE_MARGIN_MS",
             // Of readers that are stopped.
             "ServeConnection.FROZEN_NS",

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.wire.Located;
  *  any state but READING ──fault or time-out──► ENDED (by TCP)
  * </pre>
  *
- * <p>Each state has one container: {@link WantedBlocks}, the message of {@link LocateExchange} that
+ * <p>Each state has one container: {@link WantedBlocks}, the message of {@link LocateSender} that
  * names it, those that wait for memory ({@link ReceiveMemory} has those of all connections), its
  * {@link ReadBatch}. That has blocks that an answer leaves out, too: they are located again with
  * the release of its lease. A block that fails while it is read is settled, but it stays in its

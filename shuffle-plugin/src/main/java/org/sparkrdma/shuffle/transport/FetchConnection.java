@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The reader's end of a connection: its set-up, what becomes of each message and completion, its
- * deadlines and its end. {@link LocateExchange} sends LOCATEs and releases leases, {@link
+ * deadlines and its end. {@link LocateSender} sends LOCATEs and releases leases, {@link
  * WantedBlocks} has what is located later, {@link LocateAnswers} checks what the peer answers,
  * {@link ReadPipeline} posts READs and hands whole blocks to their request.
  *
@@ -31,7 +31,7 @@ final class FetchConnection extends RdmaConnection {
   private final Handshake handshake;
 
   /** Null before there is a queue pair, as the next three. */
-  private LocateExchange exchange;
+  private LocateSender sender;
 
   private WantedBlocks wanted;
   private LocateAnswers answers;
@@ -77,15 +77,15 @@ final class FetchConnection extends RdmaConnection {
   /** The address is resolved. */
   void create() {
     create(
-        MemoryShares.READER_SENDS, MemoryShares.READER_RECEIVES, LocateExchange.MESSAGES, Set.of());
+        MemoryShares.READER_SENDS, MemoryShares.READER_RECEIVES, LocateSender.MESSAGES, Set.of());
   }
 
   @Override
   protected void onQueuePair() throws VerbsException {
-    exchange = new LocateExchange(this, MemoryShares.READER_RECEIVES);
-    wanted = new WantedBlocks(this, exchange);
-    answers = new LocateAnswers(shared, exchange, wanted);
-    reads = new ReadPipeline(this, exchange, wanted);
+    sender = new LocateSender(this, MemoryShares.READER_RECEIVES);
+    wanted = new WantedBlocks(this, sender);
+    answers = new LocateAnswers(shared, sender, wanted);
+    reads = new ReadPipeline(this, sender, wanted);
     move(State.CONNECTING);
     connection.connect(parameters(shared.settings().attemptTimeout()));
   }
@@ -104,12 +104,12 @@ final class FetchConnection extends RdmaConnection {
               shared.fitness().namesQueuePair() ? queuePair.number() : 0,
               connection.localAddress(),
               connection.remoteAddress());
-      sendSetup(0, handshake.writeRequest(exchange.bytes(0), binding), nowNs);
+      sendSetup(0, handshake.writeRequest(sender.bytes(0), binding), nowNs);
     }
   }
 
   private void sendSetup(int message, int lengthBytes, long nowNs) {
-    exchange.sendSetup(message, lengthBytes, nowNs);
+    sender.sendSetup(message, lengthBytes, nowNs);
     lastUsedNs = nowNs;
   }
 
@@ -121,7 +121,7 @@ final class FetchConnection extends RdmaConnection {
     shared.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     postReceive(buffer);
     if (!hasEnded()) {
-      sendSetup(1, handshake.writeConfirm(exchange.bytes(1)), nowNs);
+      sendSetup(1, handshake.writeConfirm(sender.bytes(1)), nowNs);
       move(State.ESTABLISHED);
       peers.onEstablished(this, nowNs);
     }
@@ -137,9 +137,9 @@ final class FetchConnection extends RdmaConnection {
     } else if (type == Messages.LOCATED && isUsable()) {
       onLocated(buffer, message, nowNs);
     } else if (type == Messages.RELEASED && isUsable()) {
-      exchange.checkReleased(message);
+      sender.checkReleased(message);
       postReceive(buffer);
-      exchange.endRelease();
+      sender.endRelease();
       wanted.locate(nowNs);
     } else {
       throw new MalformedMessageException("unexpected message: type=" + type);
@@ -150,7 +150,7 @@ final class FetchConnection extends RdmaConnection {
 
   /** Begins to fetch the first blocks of a request; returns their number. A task. */
   int tryLocate(FetchRequest request, long nowNs) {
-    return exchange.tryLocate(request, answers, nowNs);
+    return sender.tryLocate(request, answers, nowNs);
   }
 
   /** Fetches blocks of a request from an index on. */
@@ -167,7 +167,7 @@ final class FetchConnection extends RdmaConnection {
     }
     // From now on the peer may overwrite the answer.
     postReceive(buffer);
-    long askedNs = exchange.endAnswer(requestId, nowNs);
+    long askedNs = sender.endAnswer(requestId, nowNs);
     if (answers.hadNoRoom()) {
       peers.onVainAnswer(this, askedNs, nowNs);
     }
@@ -187,7 +187,7 @@ final class FetchConnection extends RdmaConnection {
       reads.onReadDone(batch, nowNs);
       onProgress(nowNs);
     } else {
-      exchange.onSent(use);
+      sender.onSent(use);
       wanted.locate(nowNs);
     }
   }
@@ -198,7 +198,7 @@ final class FetchConnection extends RdmaConnection {
    * @return false when it must be called again
    */
   boolean releaseLeases(long nowNs) {
-    return hasEnded() || exchange.releaseLeases(nowNs);
+    return hasEnded() || sender.releaseLeases(nowNs);
   }
 
   // Waits.
@@ -263,7 +263,7 @@ final class FetchConnection extends RdmaConnection {
 
   /** Time since which its oldest block has been wanted, located or read; otherwise now. */
   private long oldestNs(long nowNs) {
-    return wanted.oldestNs(exchange.oldestNs(reads.oldestNs(nowNs)));
+    return wanted.oldestNs(sender.oldestNs(reads.oldestNs(nowNs)));
   }
 
   /** The agent has come late by this time: nobody has waited for the peer meanwhile. */
@@ -315,7 +315,7 @@ final class FetchConnection extends RdmaConnection {
   }
 
   private boolean isWorking() {
-    return reads.isWorking() || !wanted.isEmpty() || answers.hasWaiting() || exchange.isWorking();
+    return reads.isWorking() || !wanted.isEmpty() || answers.hasWaiting() || sender.isWorking();
   }
 
   @Override
@@ -356,7 +356,7 @@ final class FetchConnection extends RdmaConnection {
     try {
       // The device may not have taken all of them before.
       sends.post();
-      if (exchange.isOverdue(nowNs)) {
+      if (sender.isOverdue(nowNs)) {
         return "no answer in time";
       }
       if (sends.isStalled(nowNs, timeoutNs)) {
@@ -374,7 +374,7 @@ final class FetchConnection extends RdmaConnection {
     long nowNs = shared.work().nowNs();
     long sinceNs = nowNs;
     boolean unused = isProven() && reason == FallbackReason.LOST_PEER && !reads.isWorking();
-    if (exchange != null) {
+    if (sender != null) {
       sinceNs = later(oldestNs(nowNs), progressNs);
       // Only the block whose data are corrupt counts as such.
       boolean lost = reason == null || reason == FallbackReason.CORRUPT;
@@ -388,7 +388,7 @@ final class FetchConnection extends RdmaConnection {
   /** Its blocks that are not read use TCP; returns whether there are some. */
   private boolean leaveToTcp(FallbackReason reason, String detail) {
     List<BlockFetch> blocks = answers.waiting();
-    blocks.addAll(exchange.asked());
+    blocks.addAll(sender.asked());
     blocks.addAll(wanted.takeAll());
     for (BlockFetch block : blocks) {
       block.leaveToTcp(reason, detail);

@@ -20,7 +20,7 @@ final class LocateAnswers {
   private static final long LEASE_MARGIN_MS = 1_000;
 
   private final AgentResources shared;
-  private final LocateExchange exchange;
+  private final LocateSender sender;
   private final WantedBlocks wanted;
   private final long timeoutNs;
   private final Located.Decoder located = new Located.Decoder();
@@ -34,9 +34,9 @@ final class LocateAnswers {
   /** Memory of its blocks that are not delivered. */
   private long heldBytes;
 
-  LocateAnswers(AgentResources shared, LocateExchange exchange, WantedBlocks wanted) {
+  LocateAnswers(AgentResources shared, LocateSender sender, WantedBlocks wanted) {
     this.shared = shared;
-    this.exchange = exchange;
+    this.sender = sender;
     this.wanted = wanted;
     this.timeoutNs = shared.settings().requestTimeout().toNanos();
   }
@@ -44,7 +44,7 @@ final class LocateAnswers {
   /** Takes an answer; returns its READs. */
   ReadBatch take(ByteBuffer answer, ReadPipeline reads, long nowNs) {
     located.begin(answer);
-    BlockFetch[] asked = exchange.asked(located.requestId());
+    BlockFetch[] asked = sender.asked(located.requestId());
     long leaseNs = TimeUnit.MILLISECONDS.toNanos(located.leaseRemainingMs() - LEASE_MARGIN_MS);
     // A READ that is posted last has its time before the lease ends, too.
     long postUntilNs = nowNs + Math.min(timeoutNs, leaseNs - timeoutNs);

@@ -14,12 +14,12 @@ import org.sparkrdma.shuffle.pinned.MemoryShares;
  */
 final class ReadPipeline {
   /** Entries that READs leave to messages. */
-  private static final int MESSAGE_ENTRIES = 2 * LocateExchange.MESSAGES;
+  private static final int MESSAGE_ENTRIES = 2 * LocateSender.MESSAGES;
 
   private final FetchConnection connection;
   private final AgentResources shared;
   private final SendQueue sends;
-  private final LocateExchange exchange;
+  private final LocateSender sender;
   private final WantedBlocks wanted;
   private final List<ReadBatch> batches = new ArrayList<>();
 
@@ -47,11 +47,11 @@ final class ReadPipeline {
    */
   private long stalledBytes;
 
-  ReadPipeline(FetchConnection connection, LocateExchange exchange, WantedBlocks wanted) {
+  ReadPipeline(FetchConnection connection, LocateSender sender, WantedBlocks wanted) {
     this.connection = connection;
     this.shared = connection.shared;
     this.sends = connection.sends;
-    this.exchange = exchange;
+    this.sender = sender;
     this.wanted = wanted;
   }
 
@@ -162,7 +162,7 @@ final class ReadPipeline {
   private void passOn(ReadBatch batch, long nowNs) {
     if (batch.hasDoneReads() && batch.leaseId() != 0 && batches.contains(batch)) {
       // Before a task has its block: the memory of the lease serves its next LOCATE.
-      exchange.addLease(batch.leaseId(), nowNs);
+      sender.addLease(batch.leaseId(), nowNs);
     }
     boolean rest = false;
     BlockFetch block = batch.pollDone();

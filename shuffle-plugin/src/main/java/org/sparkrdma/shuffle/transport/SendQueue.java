@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.cm.Connection;
 
 /**
  * The send queue of a queue pair; {@code MemoryShares} has its length. Its lock guards posting,
- * retiring, breaking and destroying, and what {@link LocateExchange} says, so that a task may post
+ * retiring, breaking and destroying, and what {@link LocateSender} says, so that a task may post
  * while the agent polls. {@link #retire}, {@link #markBroken} and {@link #destroy} take it; the
  * others need it, but {@link #retiredUse}.
  *

@@ -9,7 +9,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * The blocks of a reader's connection that are to be located, by the next LOCATEs that {@link
- * LocateExchange} can send: those that a task could not locate itself, and those of which an answer
+ * LocateSender} can send: those that a task could not locate itself, and those of which an answer
  * has left out a rest. Confined to the agent.
  */
 final class WantedBlocks {
@@ -17,13 +17,13 @@ final class WantedBlocks {
   private static final long NS_PER_BYTE = 1_000;
 
   private final FetchConnection connection;
-  private final LocateExchange exchange;
+  private final LocateSender sender;
   private final long timeoutNs;
   private final ArrayDeque<BlockFetch> blocks = new ArrayDeque<>();
 
-  WantedBlocks(FetchConnection connection, LocateExchange exchange) {
+  WantedBlocks(FetchConnection connection, LocateSender sender) {
     this.connection = connection;
-    this.exchange = exchange;
+    this.sender = sender;
     this.timeoutNs = connection.shared.settings().requestTimeout().toNanos();
   }
 
@@ -44,8 +44,8 @@ final class WantedBlocks {
     }
     connection.sends.lock();
     try {
-      while (!blocks.isEmpty() && exchange.canLocate()) {
-        exchange.locate(pollOfOneOwner(), nowNs);
+      while (!blocks.isEmpty() && sender.canLocate()) {
+        sender.locate(pollOfOneOwner(), nowNs);
       }
     } finally {
       connection.sends.unlock();
@@ -56,7 +56,7 @@ final class WantedBlocks {
   /** A LOCATE has one owner. */
   private BlockFetch[] pollOfOneOwner() {
     int owner = blocks.peek().owner();
-    BlockFetch[] polled = new BlockFetch[Math.min(LocateExchange.MAX_BLOCKS, blocks.size())];
+    BlockFetch[] polled = new BlockFetch[Math.min(LocateSender.MAX_BLOCKS, blocks.size())];
     int count = 0;
     while (count < polled.length && blocks.peek().owner() == owner) {
       polled[count++] = blocks.poll();
@@ -92,7 +92,7 @@ final class WantedBlocks {
 
   /** Time since which the oldest one has been wanted; otherwise the other time. */
   long oldestNs(long otherNs) {
-    return blocks.isEmpty() ? otherNs : LocateExchange.earlier(blocks.peek().sinceNs(), otherNs);
+    return blocks.isEmpty() ? otherNs : LocateSender.earlier(blocks.peek().sinceNs(), otherNs);
   }
 
   /** Blocks that were wanted for too long use TCP. */

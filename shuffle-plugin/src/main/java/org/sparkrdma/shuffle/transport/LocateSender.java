@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.wire.Release;
  * <p>The lock of the send queue guards it, so that a task may send a LOCATE itself. Confined to the
  * agent, but for {@link #tryLocate}.
  */
-final class LocateExchange {
+final class LocateSender {
   /** Number of messages. */
   static final int MESSAGES = MemoryShares.READER_RECEIVES;
 
@@ -53,7 +53,7 @@ final class LocateExchange {
    * @param connection that is prepared
    * @param firstBuffer of its buffers: those of the messages
    */
-  LocateExchange(FetchConnection connection, int firstBuffer) {
+  LocateSender(FetchConnection connection, int firstBuffer) {
     this.connection = connection;
     this.shared = connection.shared;
     this.sends = connection.sends;
