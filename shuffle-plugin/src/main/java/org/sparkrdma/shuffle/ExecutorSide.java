@@ -83,7 +83,8 @@ final class ExecutorSide implements AutoCloseable {
     Map<String, Object> figures =
         Map.of(Figure.STATE.label(), "off", Figure.REASONS.label(), reason);
     ControlThread control = new ControlThread();
-    DirectoryClient client = new DirectoryClient(env, settings.lookupTimeout(), control);
+    DirectoryClient client =
+        new DirectoryClient(env, settings.lookupTimeout(), settings.lookupWait(), control);
     try {
       control.start();
       refusal = control;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -54,19 +55,22 @@ public final class DirectoryClient implements AutoCloseable {
   /**
    * Creates the client of this executor.
    *
-   * @param timeout of a call of the driver, and of a look-up
+   * @param timeout of a call of the driver
+   * @param wait longest one of a look-up
    */
-  public DirectoryClient(SparkEnv env, Duration timeout, ControlThread control) {
-    this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime, control);
+  public DirectoryClient(SparkEnv env, Duration timeout, Duration wait, ControlThread control) {
+    this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), wait, System::nanoTime, control);
   }
 
   DirectoryClient(
-      DriverCall driver, Duration timeout, LongSupplier nowNs, ScheduledExecutorService control) {
+      DriverCall driver, Duration wait, LongSupplier nowNs, ScheduledExecutorService control) {
     this.driver = driver;
     this.control = control;
     // A look-up of a task has a time-out.
     PluginLoader.startTimer();
-    this.queries = new DirectoryQueries(driver, timeout, nowNs, control);
+    Executor afterWait =
+        CompletableFuture.delayedExecutor(wait.toNanos(), TimeUnit.NANOSECONDS, Runnable::run);
+    this.queries = new DirectoryQueries(driver, wait, nowNs, control, afterWait);
   }
 
   /**

@@ -29,9 +29,10 @@ public final class DirectoryQueries {
 
   private final EndpointCache cache = new EndpointCache(this);
   private final DriverCall driver;
-  private final Duration timeout;
+  private final Duration wait;
   private final LongSupplier nowNs;
   private final Executor control;
+  private final Executor afterWait;
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
 
@@ -42,21 +43,24 @@ public final class DirectoryQueries {
   private long queriedNs;
   private volatile long answeredNs;
 
-  /** Whether the driver has not answered the last query. */
-  private volatile boolean isSilent;
+  /** Whether a query has failed, or a look-up has waited in vain, and no quick answer has come. */
+  private volatile boolean isSlow;
 
   /** Confined to the control thread. */
   private long version;
 
   /**
-   * @param timeout maximum wait of a look-up
+   * @param wait longest one of a look-up
    * @param control the control thread
+   * @param afterWait runs what it takes when a look-up has waited that long
    */
-  DirectoryQueries(DriverCall driver, Duration timeout, LongSupplier nowNs, Executor control) {
+  DirectoryQueries(
+      DriverCall driver, Duration wait, LongSupplier nowNs, Executor control, Executor afterWait) {
     this.driver = driver;
-    this.timeout = timeout;
+    this.wait = wait;
     this.nowNs = nowNs;
     this.control = control;
+    this.afterWait = afterWait;
     this.queriedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
     this.answeredNs = queriedNs;
   }
@@ -67,29 +71,37 @@ public final class DirectoryQueries {
   }
 
   /**
-   * Finds the endpoint of an executor after the driver is asked once more. While the driver does
-   * not answer, nobody waits for it: what is known counts, and the driver is asked every few
-   * seconds.
+   * Finds the endpoint of an executor after the driver is asked once more. After a wait in vain
+   * nobody waits until the driver answers quickly again: what is known counts, late answers, too,
+   * and the driver is asked every few seconds.
    *
-   * @return completed on the control thread, which must not be blocked, and never exceptionally
+   * @return completed on the control thread or one of timers, which must not be blocked, and never
+   *     exceptionally
    */
   public synchronized CompletableFuture<Optional<Endpoint>> query(String executorId) {
     if (closed) {
       return CompletableFuture.completedFuture(Optional.empty());
     }
-    if (isSilent) {
+    if (isSlow) {
       recheck();
       return CompletableFuture.completedFuture(cache.now(executorId));
     }
-    CompletableFuture<Optional<Endpoint>> answer = waiting.get(executorId);
-    if (answer == null) {
-      answer =
-          new CompletableFuture<Optional<Endpoint>>()
-              .completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
-      waiting.put(executorId, answer);
-      queryOnce();
-    }
+    return waiting.computeIfAbsent(executorId, this::ask);
+  }
+
+  /** Call with the lock. */
+  private CompletableFuture<Optional<Endpoint>> ask(String executorId) {
+    CompletableFuture<Optional<Endpoint>> answer = new CompletableFuture<>();
+    queryOnce();
+    afterWait.execute(() -> giveUp(executorId, answer));
     return answer;
+  }
+
+  private void giveUp(String executorId, CompletableFuture<Optional<Endpoint>> answer) {
+    if (!answer.isDone()) {
+      isSlow = true;
+      answer.complete(cache.now(executorId));
+    }
   }
 
   /** Call with the lock. */
@@ -128,10 +140,10 @@ public final class DirectoryQueries {
       version = cache.take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
       asked.keySet().forEach(cache::onAsked);
       answeredNs = begunNs;
-      isSilent = false;
+      isSlow &= nowNs.getAsLong() - begunNs > wait.toNanos();
     } catch (Exception | LinkageError e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
-      isSilent = true;
+      isSlow = true;
     }
     asked.forEach((id, waits) -> waits.complete(cache.now(id)));
   }

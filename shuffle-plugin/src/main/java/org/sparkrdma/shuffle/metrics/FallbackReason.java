@@ -16,7 +16,7 @@ public enum FallbackReason {
   UNAVAILABLE("unavailable"),
 
   /**
-   * The peer has no RDMA or has ended, or the driver did not answer.
+   * The peer has no RDMA or has ended, or the driver did not answer in time.
    *
    * <p>To do: Nothing when executors end; otherwise find executors without RDMA.
    */

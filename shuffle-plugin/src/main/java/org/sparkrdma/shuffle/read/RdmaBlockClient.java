@@ -146,7 +146,7 @@ public class RdmaBlockClient extends ForwardingClient {
             .exceptionally(failure -> leaveRestToTcpLater(request, failure.getCause()));
   }
 
-  /** On the control thread, where nobody sees an error, but each block needs an answer. */
+  /** On a thread where nobody sees an error, but each block needs an answer. */
   private Void leaveRestToTcpLater(FetchRequest request, Throwable cause) {
     if (cause instanceof LinkageError missing) {
       context.missing().take(missing);

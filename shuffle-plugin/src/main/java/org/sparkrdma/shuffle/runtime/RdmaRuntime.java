@@ -103,7 +103,8 @@ public final class RdmaRuntime implements AutoCloseable {
       List<String> warnings,
       MissingLinks missing) {
     ControlThread control = new ControlThread();
-    DirectoryClient directory = new DirectoryClient(env, settings.lookupTimeout(), control);
+    DirectoryClient directory =
+        new DirectoryClient(env, settings.lookupTimeout(), settings.lookupWait(), control);
     EndpointCache endpoints = directory.endpoints();
     StandIns standIns = StandIns.of(env, endpoints);
     FallbackThreads tcp =

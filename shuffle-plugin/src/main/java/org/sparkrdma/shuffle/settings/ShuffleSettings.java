@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.settings;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,9 @@ public final class ShuffleSettings {
   private static final int WINDOW_BYTES = 16 << 20;
 
   private static final int MAX_PEER_LEASES = 1_024;
+
+  /** With a factor of 1: one peer may cost as much. */
+  private static final Duration LOOKUP_WAIT = Duration.ofMillis(500);
 
   /** A lease lasts longer than the request for which it is given, by at least this time. */
   private static final Duration LEASE_MARGIN = Duration.ofSeconds(2);
@@ -236,9 +240,15 @@ public final class ShuffleSettings {
     return flag(ShuffleSetting.FABRIC_TRUSTED);
   }
 
-  /** Longest time that a look-up of a peer may take. */
+  /** Longest time that a call of the driver's directory may take. */
   public Duration lookupTimeout() {
     return duration(ShuffleSetting.CONNECT_TIMEOUT);
+  }
+
+  /** Longest time that blocks wait for a look-up instead of using TCP. */
+  public Duration lookupWait() {
+    Duration wait = LOOKUP_WAIT.multipliedBy(number(ShuffleSetting.WAITS_FACTOR));
+    return Collections.min(List.of(lookupTimeout(), wait));
   }
 
   /**

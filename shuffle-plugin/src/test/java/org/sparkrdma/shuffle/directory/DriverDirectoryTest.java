@@ -29,7 +29,7 @@ class DriverDirectoryTest {
   private final JavaSparkContext spark = new JavaSparkContext(LocalSpark.conf(1));
   private final SparkEnv env = SparkEnv.get();
   private final ControlThread control = new ControlThread();
-  private final DirectoryClient client = new DirectoryClient(env, WAIT, control);
+  private final DirectoryClient client = new DirectoryClient(env, WAIT, WAIT, control);
 
   @AfterEach
   void close() {
@@ -46,7 +46,7 @@ class DriverDirectoryTest {
   @Test
   void shouldFindAnEndpointUntilTheExecutorIsRemoved() {
     try (DriverDirectory directory = open((executorId, values) -> true, new MissingLinks());
-        DirectoryClient other = new DirectoryClient(env, WAIT, control)) {
+        DirectoryClient other = new DirectoryClient(env, WAIT, WAIT, control)) {
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
       directory.remove("7");

@@ -72,7 +72,8 @@ public final class ScriptedDriver {
     published.await();
   }
 
-  private Object answer(Object message) {
+  /** Its answer to a message, at once. */
+  Object answer(Object message) {
     List<?> request = RecordCodec.list(message, 2);
     queries.addAndGet(request.get(0).equals(DirectoryService.CHANGES) ? 1 : 0);
     if (silent) {

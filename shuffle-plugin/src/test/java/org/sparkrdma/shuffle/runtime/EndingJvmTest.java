@@ -74,7 +74,8 @@ class EndingJvmTest {
       ShuffleCounters counters = new ShuffleCounters();
       ControlThread control = new ControlThread();
       FakeEngine engine = new FakeEngine(PortState.ACTIVE);
-      DirectoryClient directory = new DirectoryClient(env, settings.lookupTimeout(), control);
+      DirectoryClient directory =
+          new DirectoryClient(env, settings.lookupTimeout(), settings.lookupWait(), control);
       RdmaRuntime runtime =
           new RdmaRuntime(
               env,

@@ -99,7 +99,7 @@ abstract class RuntimeFixture {
     ControlThread control = new ControlThread();
     DirectoryClient directory =
         driver == null
-            ? new DirectoryClient(env, settings.lookupTimeout(), control)
+            ? new DirectoryClient(env, settings.lookupTimeout(), settings.lookupWait(), control)
             : driver.client(control);
     return new RdmaRuntime(
         env,

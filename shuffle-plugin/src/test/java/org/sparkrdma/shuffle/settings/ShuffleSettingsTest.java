@@ -38,6 +38,17 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldWaitForALookUpNoLongerThanForAPeer() {
+    assertThat(lookupWait("5s", "1")).hasMillis(500);
+    assertThat(lookupWait("10ms", "1")).hasMillis(10);
+    assertThat(lookupWait("5s", "100")).hasSeconds(5);
+  }
+
+  private static Duration lookupWait(String timeout, String factor) {
+    return of(Map.of(P + "connect.timeout", timeout, P + "waits.factor", factor)).lookupWait();
+  }
+
+  @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
     assertThat(of(Map.of()).transport().packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));

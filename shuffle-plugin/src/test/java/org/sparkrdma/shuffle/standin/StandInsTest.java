@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.directory.ScriptedDriver;
+import org.sparkrdma.shuffle.directory.SlowDriver;
 import org.sparkrdma.shuffle.fetch.BlockManagerAddress;
 import org.sparkrdma.shuffle.thread.ControlThread;
 
@@ -176,6 +177,39 @@ class StandInsTest {
     awaitQueries();
     driver.remove("1");
     assertThat(find("1", "a", 11)).as("it answers again").isEqualTo("2");
+  }
+
+  @Test
+  void shouldNotWaitInEachStageForADriverThatAnswersSlowly() {
+    SlowDriver slow = new SlowDriver(driver);
+    slow.setAnswerTime(Duration.ofMillis(4_900));
+    publish("a", "1", "2");
+    StandIns beside = new StandIns(slow.endpoints(), SELF, slow::nowNs);
+    BlockManagerAddress peer = new BlockManagerAddress("1", "a", 7_337);
+    AtomicLong lostNs = new AtomicLong();
+    List<String> found = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      int stage = i;
+      slow.after(
+          Duration.ofSeconds(3 * stage),
+          () -> {
+            long sinceNs = slow.nowNs();
+            var unused =
+                beside
+                    .find(peer, stage)
+                    .thenAccept(
+                        endpoint -> {
+                          lostNs.addAndGet(slow.nowNs() - sinceNs);
+                          found.add(endpoint.map(Endpoint::executorId).orElse("TCP"));
+                        });
+          });
+    }
+    slow.after(Duration.ofSeconds(27), () -> driver.remove("1"));
+    slow.pass(Duration.ofMinutes(2));
+    assertThat(lostNs.get()).isLessThanOrEqualTo(Duration.ofSeconds(1).toNanos());
+    assertThat(found.subList(0, 2)).containsOnly("TCP");
+    assertThat(found.subList(2, 10)).as("the late answer counts").containsOnly("1");
+    assertThat(found.subList(12, 20)).as("so does the end of it").containsOnly("2");
   }
 
   @Test
