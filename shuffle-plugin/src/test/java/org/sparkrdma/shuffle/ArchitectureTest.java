@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Allowed dependencies between packages of the plug-in. */
 class ArchitectureTest {
   private static final String ROOT = "org.sparkrdma.shuffle";
+  private static final String BLOCKS_PATH = ".*[.]shuffle[.](directory|fetch|standin|transport)";
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -132,10 +133,21 @@ class ArchitectureTest {
             "WrongChecksum.KILL_CHECK_MS",
             "WrongChecksum.OOM_PAUSE_MS",
             // Of the end.
-            "TransportBuilder.STOP_LIMIT");
+            "TransportBuilder.STOP_LIMIT",
+            // Intervals of queries, which no block waits for.
+            "DirectoryQueries.RECHECK_INTERVAL_NS",
+            "DirectoryClient.FIRST_QUERIES_MS",
+            "DirectoryClient.FIRST_RETRY_MS",
+            "DirectoryClient.LAST_RETRY_MS",
+            // Of stand-ins, for which waits have a peer's budget.
+            "StandIns.SUSPECT_NS",
+            "StandIns.FORGET_NS",
+            "StandInOutputs.SERVICE_LIMIT",
+            "ServiceDirectories.FIRST_PAUSE_NS",
+            "ServiceDirectories.MAX_PAUSE_NS");
     List<String> found =
         CLASSES.stream()
-            .filter(type -> type.getPackageName().matches(".*[.]shuffle[.](fetch|transport)"))
+            .filter(type -> type.getPackageName().matches(BLOCKS_PATH))
             .flatMap(type -> type.getFields().stream())
             .filter(ArchitectureTest::isConstantOfTime)
             .map(field -> field.getOwner().getSimpleName() + "." + field.getName())
