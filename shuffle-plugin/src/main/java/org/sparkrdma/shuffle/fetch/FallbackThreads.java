@@ -20,8 +20,9 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * <p>Spark's client connects on its caller's thread, for minutes where a host does not answer, and
  * may ask the driver whether the executor is alive. So each address uses one thread at a time, and
  * no other thread waits here. One that takes long leaves its slot to another address, whose thread
- * is started for it. Requests to an address are issued in order. Blocks that fail while their
- * request is queued join it. The runtime starts and closes it. Safe for any thread.
+ * is started for it and ends when there is no work. Requests to an address are issued in order.
+ * Blocks that fail while their request is queued join it. The runtime starts and closes it. Safe
+ * for any thread.
  */
 public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FallbackThreads.class);
@@ -29,11 +30,14 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   /** Maximum number of addresses in work, but for those that take long. */
   static final int THREADS = 16;
 
-  /** Maximum number of threads. */
-  static final int MAX_THREADS = 64;
+  /** Maximum number of threads: the executors of a rack may all not answer. */
+  static final int MAX_THREADS = 256;
 
-  /** An address that is in work for longer keeps no slot from others. */
-  static final long SLOW_NS = TimeUnit.SECONDS.toNanos(2);
+  /**
+   * An address that is in work for longer keeps no slot from others. So one behind as many dead
+   * ones as there are threads waits for less than two seconds.
+   */
+  static final long SLOW_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final Consumer<FetchRequest> recheck;
   private final LongSupplier nanoClock;
@@ -48,6 +52,9 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   private final Map<String, Long> inWork = new HashMap<>();
 
   private int threads;
+
+  /** Number of threads so far, for their names. */
+  private int started;
 
   /** Threads that wait for work. */
   private int idle;
@@ -79,10 +86,11 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   }
 
   private void startOne() {
-    Thread thread = new Thread(this::work, "rdma-tcp-" + (threads + 1));
+    Thread thread = new Thread(this::work, "rdma-tcp-" + (started + 1));
     thread.setDaemon(true);
     ThreadShortageException.start(thread);
     threads++;
+    started++;
   }
 
   /** One more waits for a slot of an address that takes long. */
@@ -160,7 +168,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
    * Waits for an address with a queued request, which then belongs to the caller.
    *
    * @param done that the caller has worked for; null for none
-   * @return null after the close
+   * @return null when the thread ends: after the close, or when enough others wait
    */
   private String nextAddress(String done) {
     if (done != null) {
@@ -171,7 +179,8 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
     }
     long slotNs = slotNs();
     while (ready.isEmpty() || slotNs > 0) {
-      if (ready.isEmpty() && closed) {
+      if (ready.isEmpty() && (closed || idle >= THREADS)) {
+        threads--;
         return null;
       }
       idle++;
