@@ -105,6 +105,7 @@ class ArchitectureTest {
             "WaitBudget.CHECK_NS",
             "WaitBudget.TICK_NS",
             "ReceiveMemory.CHECK_NS",
+            "ConnectAttempts.SEARCH_NS",
             "Agent.SHORT_TICK_NS",
             "Agent.TICK_NS",
             "Agent.IDLE_SLEEP_NS",

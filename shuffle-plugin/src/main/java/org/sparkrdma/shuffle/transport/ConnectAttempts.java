@@ -2,7 +2,10 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +30,9 @@ final class ConnectAttempts {
   /** An attempt that is older may hang. */
   private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** The search for an idle connection visits all of them: the next one follows after this time. */
+  private static final long SEARCH_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private final AgentResources shared;
   private final FetchPeers peers;
   private final ConnectionManager manager;
@@ -34,12 +40,17 @@ final class ConnectAttempts {
   private final LogLimit logLimit;
 
   /** Peers that wait for a connection attempt, in order. */
-  private final List<Peer> toConnect = new ArrayList<>();
+  private final Set<Peer> toConnect = new LinkedHashSet<>();
 
   /** Attempts that have not ended. */
   private final List<FetchConnection> open = new ArrayList<>();
 
   private int readConnections;
+
+  /** Whether there was no room at the last search, and none has become free since. */
+  private boolean full;
+
+  private long searchedNs;
 
   /**
    * @param addresses of the local device, the preferred one first; connections come from them, so
@@ -62,7 +73,7 @@ final class ConnectAttempts {
     if (!peer.waitsForAttempt()) {
       peer.requestConnection(nowNs);
     }
-    if (peer.connection() == null && !toConnect.contains(peer)) {
+    if (peer.connection() == null) {
       toConnect.add(peer);
     }
   }
@@ -71,12 +82,16 @@ final class ConnectAttempts {
   int connect(long nowNs) {
     int begun = 0;
     int room = toConnect.isEmpty() ? 0 : shared.settings().maxAttempts() - young(nowNs);
-    for (int i = 0; i < toConnect.size() && begun < room; i++) {
-      Peer peer = toConnect.get(i);
+    Iterator<Peer> inOrder = toConnect.iterator();
+    while (begun < room && inOrder.hasNext()) {
+      Peer peer = inOrder.next();
       if (!peer.waitsForAttempt()) {
-        toConnect.remove(i--);
+        inOrder.remove();
       } else if (peer.mustConnect(nowNs)) {
-        toConnect.remove(i--);
+        if (!hasRoom(nowNs)) {
+          return begun;
+        }
+        inOrder.remove();
         attempt(peer, nowNs);
         begun++;
       }
@@ -94,11 +109,6 @@ final class ConnectAttempts {
   }
 
   private void attempt(Peer peer, long nowNs) {
-    if (!hasRoom()) {
-      peer.retryLater(nowNs);
-      add(peer, nowNs);
-      return;
-    }
     try {
       AddressPair pair =
           AddressPair.of(addresses, peer.endpoint().addresses(), peer.failedAttempts());
@@ -121,14 +131,18 @@ final class ConnectAttempts {
     }
   }
 
-  /** Whether another connection is possible; if not, ends one that is idle. */
-  private boolean hasRoom() {
+  /** Whether another connection is possible; if not, ends one that is idle, now or soon. */
+  private boolean hasRoom(long nowNs) {
     if (readConnections < shared.settings().maxConnections()) {
       return true;
     }
-    FetchConnection idlest = peers.idlest();
-    if (idlest != null) {
-      idlest.endUnused("another connection needs its room");
+    if (!full || nowNs - searchedNs >= SEARCH_NS) {
+      full = true;
+      searchedNs = nowNs;
+      FetchConnection idlest = peers.idlest();
+      if (idlest != null) {
+        idlest.endUnused("another connection needs its room");
+      }
     }
     return false;
   }
@@ -141,6 +155,7 @@ final class ConnectAttempts {
   /** The queue pair of a connection is destroyed. */
   void onDestroyed() {
     readConnections--;
+    full = false;
   }
 
   /**

@@ -210,7 +210,7 @@ final class Peer {
     }
   }
 
-  /** The peer or this executor has no room now: the next attempt follows after a pause. */
+  /** The peer has no room now: the next attempt follows after a pause. */
   void retryLater(long nowNs) {
     mustConnect = true;
     retryPauseNs = Math.max(FIRST_RETRY_NS, Math.min(2 * retryPauseNs, MAX_RETRY_NS));

@@ -3,9 +3,16 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
+import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.Counter;
 
 /** Connections that make room for others, on executors with few of them, in virtual time. */
@@ -54,6 +61,34 @@ class EvictionTest extends VirtualFixture {
     fabric.runUntil(next::isAnswered, 2_000 * MS);
     assertThat(next.isRead()).isTrue();
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+
+  /** Each search visits all connections. */
+  @Test
+  void shouldSearchOnceInAMillisecondForRoomHoweverManyPeersWaitForIt() throws Exception {
+    VirtualExecutor reader = start(1);
+    AtomicInteger searches = new AtomicInteger();
+    Map<Long, FetchConnection> established =
+        new ConcurrentHashMap<>() {
+          @Override
+          public Collection<FetchConnection> values() {
+            searches.incrementAndGet();
+            return super.values();
+          }
+        };
+    AgentResources shared = reader.transport().shared();
+    List<NetworkAddress> addresses = List.of(new NetworkAddress(reader.address, 8));
+    ConnectAttempts attempts =
+        new FetchPeers(shared, reader.manager, addresses, established).attempts();
+    WaitBudget budget = WaitBudgets.ofReader(1);
+    for (int i = 0; i < 1_000; i++) {
+      attempts.add(new Peer(reader.endpoint(), new PeerWaits(budget, budget)), 0);
+    }
+    for (long nowNs = 0; nowNs < 20 * MS; nowNs += MS / 10) {
+      attempts.connect(nowNs);
+    }
+    assertThat(reader.connections()).isOne();
+    assertThat(searches.get()).isBetween(10, 20);
   }
 
   /** Else a reader waits until the other's connection has been idle for minutes, and uses TCP. */

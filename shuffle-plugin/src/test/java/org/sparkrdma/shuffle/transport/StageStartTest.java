@@ -144,10 +144,10 @@ class StageStartTest extends VirtualFixture {
         .isGreaterThan(fetches.size() * 9L / 10);
   }
 
-  /** A few peers have no connection, and take turns in each wave of tasks. */
+  /** Some peers have no connection, and take turns in each wave of tasks. */
   @ParameterizedTest
-  @CsvSource({"39,0.99", "38,0.99"})
-  void shouldLoseLittleInWavesOfTasksWithAFewConnectionsTooFew(int connections, double most)
+  @CsvSource({"39,0.99", "38,0.99", "20,0.99"})
+  void shouldLoseLittleInWavesOfTasksWithTooFewConnections(int connections, double most)
       throws Exception {
     start(41, "connections.max", Integer.toString(connections));
     long beganNs = fabric.nowNs();
@@ -157,8 +157,7 @@ class StageStartTest extends VirtualFixture {
       fabric.run(2_000 * MS);
     }
     assertThat(read).as("by READ").isGreaterThan(most);
-    assertThat(longestWaitNs())
-        .isLessThanOrEqualTo(mayLoseNs(fabric.nowNs() - beganNs) + WAVES * 100 * MS);
+    assertThat(longestWaitNs()).isLessThanOrEqualTo(mayLoseNs(fabric.nowNs() - beganNs));
   }
 
   /**
