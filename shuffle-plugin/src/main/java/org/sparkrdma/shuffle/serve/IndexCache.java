@@ -42,6 +42,9 @@ final class IndexCache {
 
   private long partitions;
 
+  /** Cost of the longest index so far that fits. */
+  private long longest;
+
   /** Number of shuffles that were removed: what began to load before is not kept. */
   private long generation;
 
@@ -152,16 +155,30 @@ final class IndexCache {
     return generation;
   }
 
-  /** An index of so many partitions would be kept now. */
+  /** An index of so many partitions would be kept now, unless it is the longest so far. */
   int room(long nowNs) {
-    Iterator<Entry> eldestFirst = entries.values().iterator();
-    boolean evicts = eldestFirst.hasNext() && mayEvict(eldestFirst.next(), nowNs);
-    long free = evicts ? maxPartitions : maxPartitions - partitions;
-    return (int) Math.max(0, free - ENTRY_PARTITIONS);
+    long free = maxPartitions - partitions;
+    return (int) Math.max(0, free + evictable(longest - free, nowNs) - ENTRY_PARTITIONS);
   }
 
-  private static boolean mayEvict(Entry entry, long nowNs) {
-    return entry.busyWindows == 0 && nowNs - entry.usedNs >= RECENT_NS;
+  /** What can be evicted now, or a part of it that is enough. */
+  private long evictable(long enough, long nowNs) {
+    long found = 0;
+    for (Entry eldest : entries.values()) {
+      if (found >= enough || isRecent(eldest, nowNs)) {
+        break;
+      }
+      found += eldest.busyWindows == 0 ? cost(eldest.map) : 0;
+    }
+    return found;
+  }
+
+  private static boolean isRecent(Entry entry, long nowNs) {
+    return nowNs - entry.usedNs < RECENT_NS;
+  }
+
+  private static long cost(MapOutput map) {
+    return (long) ENTRY_PARTITIONS + map.partitions();
   }
 
   /**
@@ -171,33 +188,33 @@ final class IndexCache {
    */
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
     counters.increment(map.isWhole() ? Counter.INDEXES_READ : Counter.INDEX_PARTS_READ);
-    long cost = (long) ENTRY_PARTITIONS + map.partitions();
+    long cost = cost(map);
+    if (cost > maxPartitions) {
+      return;
+    }
+    longest = Math.max(longest, cost);
+    long lacking = partitions + cost - maxPartitions;
     if (!map.isWhole()
         || loadedIn != generation
-        || cost > maxPartitions
-        || get(owner, shuffleId, mapId, nowNs) != null) {
+        || get(owner, shuffleId, mapId, nowNs) != null
+        || evictable(lacking, nowNs) < lacking) {
       return;
     }
     Iterator<Entry> eldestFirst = entries.values().iterator();
-    while (partitions + cost > maxPartitions && eldestFirst.hasNext()) {
+    while (partitions + cost > maxPartitions) {
       Entry eldest = eldestFirst.next();
-      if (eldest.usedNs - nowNs + RECENT_NS > 0) {
-        return;
-      }
-      if (mayEvict(eldest, nowNs)) {
+      if (eldest.busyWindows == 0) {
         eldestFirst.remove();
         remove(eldest);
       }
     }
-    if (partitions + cost <= maxPartitions) {
-      partitions += cost;
-      Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
-      entries.put(new Key(owner, shuffleId, mapId), entry);
-    }
+    partitions += cost;
+    Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
+    entries.put(new Key(owner, shuffleId, mapId), entry);
   }
 
   private void remove(Entry entry) {
-    partitions -= (long) ENTRY_PARTITIONS + entry.map.partitions();
+    partitions -= cost(entry.map);
     entry.removed = true;
     for (FileWindow window : entry.windows) {
       if (window != null && window.isIdle()) {
