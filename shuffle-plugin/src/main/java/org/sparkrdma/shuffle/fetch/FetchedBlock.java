@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
@@ -130,6 +131,13 @@ public final class FetchedBlock extends ManagedBuffer {
   /** Chunk of the {@code i}-th segment. */
   public RegisteredChunk chunk(int i) {
     return i == 0 ? chunk : more.get(i - 1).chunk;
+  }
+
+  /** Adds the chunks of all segments. */
+  public void addChunks(Set<RegisteredChunk> to) {
+    for (int i = 0; i < count(); i++) {
+      to.add(chunk(i));
+    }
   }
 
   /** Offset of the {@code i}-th segment in its chunk. */

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
 import org.sparkrdma.shuffle.fetch.WaitBudgets;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -226,9 +227,9 @@ final class FetchConnection extends RdmaConnection {
     return suspect;
   }
 
-  /** Memory of its blocks that are not delivered. */
-  long heldBytes() {
-    return answers.heldBytes();
+  /** Adds the chunks that its READs may write. */
+  void addHeldChunks(Set<RegisteredChunk> to) {
+    reads.addHeldChunks(to);
   }
 
   /** Time since which it has been suspect. */

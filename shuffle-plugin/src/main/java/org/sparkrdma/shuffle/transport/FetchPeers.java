@@ -2,9 +2,12 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.FetchRequest;
@@ -197,18 +200,20 @@ final class FetchPeers {
 
   /**
    * READs of suspect connections may write their memory until the end of their queue pairs. That of
-   * the oldest ends when they hold more than half of all. After one has left its blocks to TCP.
+   * the oldest ends when they hold more than half of all, in whole chunks, since a short block
+   * keeps its chunk from others. After one has left its blocks to TCP.
    */
   void limitHeldMemory() {
-    long heldBytes = 0;
+    Set<RegisteredChunk> held = new HashSet<>();
     FetchConnection oldest = null;
     for (FetchConnection one : established.values()) {
       if (one.isSuspect()) {
-        heldBytes += one.heldBytes();
+        one.addHeldChunks(held);
         oldest = oldest == null || one.suspectNs() - oldest.suspectNs() < 0 ? one : oldest;
       }
     }
-    if (oldest != null && heldBytes > shared.receiveMemory().shareBytes()) {
+    long heldBytes = (long) held.size() * shared.shares().chunkBytes();
+    if (heldBytes > shared.receiveMemory().shareBytes()) {
       oldest.markBroken(FallbackReason.SLOW_PEER, "suspect connections hold half of the memory");
       limitHeldMemory();
     }

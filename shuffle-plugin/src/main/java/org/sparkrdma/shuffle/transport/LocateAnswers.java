@@ -183,11 +183,6 @@ final class LocateAnswers {
     return heldBytes == 0 || heldBytes + bytes <= shared.receiveMemory().shareBytes();
   }
 
-  /** Memory that its blocks keep from others, perhaps with a rest of a chunk. */
-  long heldBytes() {
-    return heldBytes == 0 ? 0 : heldBytes + shared.shares().chunkBytes();
-  }
-
   /** Whether some of its blocks wait for memory. */
   boolean hasWaiting() {
     return !waiting.isEmpty();

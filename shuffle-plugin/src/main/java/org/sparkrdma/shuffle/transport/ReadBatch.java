@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -229,6 +230,16 @@ final class ReadBatch {
   /** Whether all of its READs are done, and its blocks are passed on. */
   boolean isDone() {
     return hasDoneReads() && passedOn == blocks.size();
+  }
+
+  /** Adds the chunks of its blocks that are not passed on. */
+  void addHeldChunks(Set<RegisteredChunk> to) {
+    for (int i = passedOn; i < blocks.size(); i++) {
+      FetchedBlock memory = blocks.get(i).memory();
+      if (memory != null) {
+        memory.addChunks(to);
+      }
+    }
   }
 
   /** The connection is broken: its blocks use TCP, and READs may still write their memory. */

@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
@@ -188,6 +190,11 @@ final class ReadPipeline {
   }
 
   // Deadlines and the end.
+
+  /** Adds the chunks of its blocks that are not passed on. */
+  void addHeldChunks(Set<RegisteredChunk> to) {
+    batches.forEach(batch -> batch.addHeldChunks(to));
+  }
 
   /** Whether READs are open. */
   boolean isWorking() {

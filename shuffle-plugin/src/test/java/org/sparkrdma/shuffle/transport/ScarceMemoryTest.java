@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -270,6 +272,36 @@ class ScarceMemoryTest extends VirtualFixture {
     assertThat(reader.count(Counter.PEERS_SUSPECT)).isEqualTo(3);
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(2);
     VirtualFetch fetch = fetch(well, POOL / 2, known(), true);
+    fabric.run(10 * MS);
+    assertThat(fetch.isRead()).isTrue();
+    openAll(fetch);
+  }
+
+  /** Of each peer two short blocks, which blocks of others have kept apart. */
+  @Test
+  void shouldCountWholeChunksThatSuspectConnectionsKeepFromOthers() throws Exception {
+    List<VirtualExecutor> sick = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      sick.add(connect(4 << 10));
+    }
+    VirtualExecutor well = connect(BLOCK_BYTES);
+    fabric.delayReads(from -> sick.contains(from) ? VirtualFabric.LOST : 0);
+    Set<VirtualExecutor> answered = new HashSet<>();
+    fabric.delayMessages((from, type) -> sick.contains(from) && !answered.add(from) ? 5 * MS : 0);
+    for (VirtualExecutor each : sick) {
+      // The second LOCATE is sent before a READ hangs, which holds up what follows.
+      fetch(each, 1, unknown(), false);
+      fetch(each, 1, unknown(), false);
+      fabric.run(2 * MS);
+      assertReads(reader, well.endpoint());
+      fabric.run(5 * MS);
+      assertReads(reader, well.endpoint());
+    }
+    assertThat(reader.sinks).as("READs that hang").hasSize(10);
+    fabric.run(600 * MS);
+    assertThat(reader.count(Counter.PEERS_SUSPECT)).isEqualTo(5);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(1);
+    VirtualFetch fetch = fetch(well, POOL / 2 - 1, known(), true);
     fabric.run(10 * MS);
     assertThat(fetch.isRead()).isTrue();
     openAll(fetch);
