@@ -48,7 +48,35 @@ final class IndexCache {
   /** Number of shuffles that were removed: what began to load before is not kept. */
   private long generation;
 
-  private record Key(int owner, int shuffleId, long mapId) {}
+  /** That of a look-up. */
+  private final Key wanted = new Key();
+
+  /** Of a map output. Not changed while it is in the map. */
+  private static final class Key {
+    private int owner;
+    private int shuffleId;
+    private long mapId;
+
+    Key set(int newOwner, int newShuffleId, long newMapId) {
+      owner = newOwner;
+      shuffleId = newShuffleId;
+      mapId = newMapId;
+      return this;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key
+          && mapId == key.mapId
+          && shuffleId == key.shuffleId
+          && owner == key.owner;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * (31 * Long.hashCode(mapId) + shuffleId) + owner;
+    }
+  }
 
   /** A map output, and what is registered of its file. */
   static final class Entry {
@@ -143,7 +171,7 @@ final class IndexCache {
 
   /** A map output of an owner, as in {@link Locate}; null when it is not kept. */
   Entry get(int owner, int shuffleId, long mapId, long nowNs) {
-    Entry entry = entries.get(new Key(owner, shuffleId, mapId));
+    Entry entry = entries.get(wanted.set(owner, shuffleId, mapId));
     if (entry != null) {
       entry.usedNs = nowNs;
     }
@@ -210,7 +238,7 @@ final class IndexCache {
     }
     partitions += cost;
     Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
-    entries.put(new Key(owner, shuffleId, mapId), entry);
+    entries.put(new Key().set(owner, shuffleId, mapId), entry);
   }
 
   private void remove(Entry entry) {
@@ -225,7 +253,7 @@ final class IndexCache {
 
   /** Forgets a map output whose file cannot be read. */
   void drop(int owner, int shuffleId, long mapId) {
-    Entry entry = entries.remove(new Key(owner, shuffleId, mapId));
+    Entry entry = entries.remove(wanted.set(owner, shuffleId, mapId));
     if (entry != null) {
       remove(entry);
     }
