@@ -7,13 +7,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.fetch.WaitBudget;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Messages;
 
@@ -26,6 +30,7 @@ class ManyPeersTest extends VirtualFixture {
 
   private VirtualExecutor reader;
   private boolean pausing = true;
+  private int pauses;
 
   @BeforeEach
   void start() throws Exception {
@@ -103,6 +108,44 @@ class ManyPeersTest extends VirtualFixture {
             one.pause();
             fabric.after(pauseNs, one::resume);
             pauseAgain(one, periodNs, pauseNs, periodNs);
+          }
+        });
+  }
+
+  /** A pause of a peer that is well costs a short wait, though what all may cost is spent. */
+  @ParameterizedTest
+  @ValueSource(ints = {40, 100})
+  void shouldLoseLittleToPeersThatPauseNowAndThen(int count) throws Exception {
+    Random random = new Random(count);
+    List<VirtualExecutor> servers = servers(count, BLOCK_BYTES);
+    List<VirtualTask> tasks = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Collections.shuffle(servers, random);
+      tasks.add(new VirtualTask(fabric, reader, List.copyOf(servers), 1, 10 * MS));
+    }
+    fabric.run(10 * SECOND);
+    servers.forEach(one -> pauseAtRandom(one, random));
+    fabric.run(120 * SECOND);
+    pausing = false;
+    fabric.run(SECOND);
+    end(tasks);
+    for (VirtualTask task : tasks) {
+      // What READs take less than TCP is no excuse.
+      assertThat(task.lostNs() + task.read() * VirtualTask.TCP_NS)
+          .as("%d pauses, %d of %d by READ", pauses, task.read(), task.answered())
+          .isLessThanOrEqualTo(mayLoseNs(130 * SECOND) + pauses * WaitBudget.CHECK_NS);
+    }
+  }
+
+  private void pauseAtRandom(VirtualExecutor one, Random random) {
+    fabric.after(
+        random.nextLong(5 * SECOND, 35 * SECOND),
+        () -> {
+          if (pausing) {
+            pauses++;
+            one.pause();
+            fabric.after(random.nextLong(50 * MS, 500 * MS), one::resume);
+            pauseAtRandom(one, random);
           }
         });
   }
