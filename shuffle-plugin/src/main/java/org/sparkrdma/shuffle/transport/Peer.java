@@ -94,6 +94,7 @@ final class Peer {
   void fetchWaiting(long nowNs) {
     while (!waiting.isEmpty() && connection.isUsable()) {
       Waiting next = waiting.poll();
+      waits.onFetchConnected(next.budget, next.sinceNs, nowNs);
       connection.fetch(next.request, next.from, nowNs);
     }
   }

@@ -210,6 +210,16 @@ final class PeerWaits {
     return mayWaitFirst(nowNs) ? firstConnections : own;
   }
 
+  /**
+   * A fetch has its connection after a wait: as with answers, what was not free is spent. First
+   * connections take long where many begin at once, and cost no more than their budget.
+   */
+  void onFetchConnected(WaitBudget budget, long sinceNs, long nowNs) {
+    if (budget == own) {
+      own.onSlowResult(sinceNs + own.freeNs(), nowNs);
+    }
+  }
+
   private boolean mayWaitFirst(long nowNs) {
     return !everConnected && !isQuarantined(nowNs) && firstConnections.limitNs(nowNs) > 0;
   }

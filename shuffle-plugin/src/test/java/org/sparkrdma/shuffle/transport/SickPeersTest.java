@@ -275,6 +275,18 @@ class SickPeersTest extends VirtualFixture {
     assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
   }
 
+  /** Each request needs the room of the other's connection, and each connection takes long. */
+  @Test
+  void shouldLoseLittleToConnectionsThatComeLateAgainAndAgain() throws Exception {
+    VirtualExecutor one = fabric.start(BLOCK_BYTES, "connections.max", "1");
+    fabric.delayEvents(
+        (to, type) -> to == one && type == ConnectionEvent.Type.ESTABLISHED ? 300 * MS : 0);
+    VirtualTask task = new VirtualTask(fabric, one, servers(2), 1, 10 * MS);
+    runUntil(task, 60 * SECOND);
+    // A tenth of a second of each wait with a result is free, until the budget is spent.
+    assertThat(task.lostNs()).isLessThanOrEqualTo(mayLoseNs(60 * SECOND) + 500 * MS);
+  }
+
   /** A connection that ends at once costs no wait, but a queue pair at both ends. */
   @Test
   void shouldConnectSeldomToAPeerWhoseReadsFailAtOnce() throws Exception {
