@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -46,7 +47,7 @@ class ScarcityTest extends BlockServerFixture {
   /** 25 Gb/s. */
   private static final double LINK_BYTES_PER_NS = 3.1;
 
-  private static final double CALL_NS = 5_000;
+  private static final double CALL_NS = 6_000;
   private static final double PAGE_NS = 300;
   private static final long TURN_NS = 10_000;
 
@@ -290,7 +291,25 @@ class ScarcityTest extends BlockServerFixture {
     laters.add(new Later(atNs, work));
   }
 
+  private static WindowPrice priceOfACard() {
+    return new WindowPrice(
+        new WindowPrice.Cost(75_000, 270),
+        new WindowPrice.Cost(50_000, 100),
+        new WindowPrice.Cost(CALL_NS, PAGE_NS));
+  }
+
+  private static WindowPrice priceOfTheLoopbackEngine() {
+    return new WindowPrice(
+        new WindowPrice.Cost(5_000, 4),
+        new WindowPrice.Cost(2_000, 1),
+        new WindowPrice.Cost(CALL_NS, PAGE_NS));
+  }
+
   private void start(int pinnedMib, Shape shape) throws IOException {
+    start(pinnedMib, shape, priceOfACard());
+  }
+
+  private void start(int pinnedMib, Shape shape, WindowPrice price) throws IOException {
     device.shareMemory(4 << 20);
     receiveBytes = ((long) pinnedMib << 20) / 4;
     start(
@@ -305,10 +324,11 @@ class ScarcityTest extends BlockServerFixture {
             true),
         new Outputs(shape),
         (long) pinnedMib << 20,
-        new WindowPrice(
-            new WindowPrice.Cost(75_000, 270),
-            new WindowPrice.Cost(50_000, 100),
-            new WindowPrice.Cost(CALL_NS, PAGE_NS)));
+        price);
+    addReaders(shape);
+  }
+
+  private void addReaders(Shape shape) {
     long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
     int partitions =
         (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers));
@@ -371,6 +391,46 @@ class ScarcityTest extends BlockServerFixture {
     if (shape.blockBytes <= BlockLoad.MAX_BYTES) {
       assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(served);
     }
+  }
+
+  /**
+   * The main way where memory is free and windows pay: what is read a second time comes out of
+   * those that fit, and most of the first reads, too.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    // As in the quick start.
+    "128, 256, 4, 1, 0.95, 1",
+    "200, 200, 64, 3, 0.75, 0.9",
+    "64, 64, 512, 3, 0.99, 1",
+    "16, 16, 8192, 3, 0.99, 1",
+  })
+  void shouldReadMostBytesOutOfRegisteredFiles(
+      int maps, int partitions, int blockKib, int readers, double cold, double warm)
+      throws IOException {
+    Shape shape = new Shape(maps, partitions, blockKib << 10, readers);
+    start(4_096, shape, priceOfTheLoopbackEngine());
+    assertThat(windowPart(shape)).isGreaterThan(cold);
+    addReaders(shape);
+    assertThat(windowPart(shape)).isGreaterThanOrEqualTo(warm);
+  }
+
+  @Test
+  void shouldReadMostBytesOutOfRegisteredFilesAlsoOnACard() throws IOException {
+    Shape shape = new Shape(200, 200, 64 << 10, 3);
+    start(4_096, shape);
+    assertThat(windowPart(shape)).isGreaterThan(0.5);
+  }
+
+  /** Reads all, and returns the part of the bytes that came out of registered files. */
+  private double windowPart(Shape shape) {
+    long servedBytes = bytes(Counter.SERVE_BYTES);
+    long copiedBytes = bytes(Counter.BYTES_FROM_COPIES);
+    run(shape, false);
+    assertThat(readers).allMatch(Reader::isDone);
+    readers.clear();
+    copiedBytes = bytes(Counter.BYTES_FROM_COPIES) - copiedBytes;
+    return 1 - (double) copiedBytes / (bytes(Counter.SERVE_BYTES) - servedBytes);
   }
 
   /** Only a part of a shuffle is read here, and a window pays because all of it is read later. */
