@@ -558,6 +558,24 @@ class BlockServerTest extends BlockServerFixture {
     assertThat(measured).isTrue();
   }
 
+  /** EAGAIN is the answer of a control group. */
+  @ParameterizedTest
+  @ValueSource(ints = {VerbsException.ENOMEM, 11})
+  void shouldCopyAndRegisterAgainSoonWhereTheDeviceHasNoRoom(int errno) throws Exception {
+    start(ServeSettings.Mode.AUTO, 1 << 20);
+    writeAndRead(1, 1);
+    assertThat(windowCount()).isEqualTo(1);
+    device.refuseFiles(new VerbsException("ibv_reg_mr", errno, "", null));
+    writeAndRead(2, 2);
+    assertThat(windowCount()).as("an idle one may hold the room").isZero();
+    device.refuseFiles(false);
+    assertThat(served(1, Wanted.of(1, 2, 1)).bytes).containsExactly(expected(1, 2, 1));
+    assertThat(windowCount()).as("not at once").isZero();
+    pass(Duration.ofMillis(10));
+    readOnce(1, Wanted.of(1, 2, 2));
+    assertThat(served(1, Wanted.of(1, 2, 3)).copied).isFalse();
+  }
+
   @Test
   void shouldCopyALargeBlockWhoseWindowsTheDeviceRefuses() throws Exception {
     // A block of the greatest length that one answer locates, and a little more.
