@@ -43,7 +43,10 @@ public final class DirectoryQueries {
   private long queriedNs;
   private volatile long answeredNs;
 
-  /** Whether a query has failed, or a look-up has waited in vain, and no quick answer has come. */
+  /** An answer is quick that takes at most this part of the longest wait. */
+  private static final int QUICK_PART = 2;
+
+  /** Whether a query has failed, or a look-up has waited for long, and no quick answer has come. */
   private volatile boolean isSlow;
 
   /** Confined to the control thread. */
@@ -140,7 +143,8 @@ public final class DirectoryQueries {
       version = cache.take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
       asked.keySet().forEach(cache::onAsked);
       answeredNs = begunNs;
-      isSlow &= nowNs.getAsLong() - begunNs > wait.toNanos();
+      boolean quick = nowNs.getAsLong() - begunNs <= wait.toNanos() / QUICK_PART;
+      isSlow = !quick && (isSlow || !asked.isEmpty());
     } catch (Exception | LinkageError e) {
       LOG.debug("Driver's RDMA directory did not answer", e);
       isSlow = true;

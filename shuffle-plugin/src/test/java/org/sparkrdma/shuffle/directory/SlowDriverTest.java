@@ -6,12 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No look-up may make a job slower than Spark alone. */
 @Timeout(60)
 class SlowDriverTest {
   private static final int PEERS = 100;
-  private static final Duration SLOW = Duration.ofMillis(4_900);
   private static final Duration WORK = Duration.ofMillis(100);
   private final ScriptedDriver peers = new ScriptedDriver();
   private final SlowDriver driver = new SlowDriver(peers);
@@ -47,13 +48,15 @@ class SlowDriverTest {
     assertThat(started % PEERS).isZero();
   }
 
-  @Test
-  void shouldNotWaitForEachPeerThatIsUnknown() {
-    driver.setAnswerTime(SLOW);
+  @ParameterizedTest
+  @ValueSource(ints = {4_900, 450})
+  void shouldNotWaitForEachPeerThatIsUnknown(int answerMs) {
+    Duration slow = Duration.ofMillis(answerMs);
+    driver.setAnswerTime(slow);
     readFromAll();
     assertThat(Duration.ofNanos(lostNs)).isLessThanOrEqualTo(Duration.ofSeconds(1));
     driver.endpoints().queries().recheck();
-    driver.pass(SLOW);
+    driver.pass(slow);
     assertThat(driver.endpoints().size()).as("late answers count").isEqualTo(PEERS);
     driver.setAnswerTime(Duration.ofMillis(10));
     driver.pass(Duration.ofSeconds(5));
