@@ -145,6 +145,15 @@ public final class WaitBudget {
     spend(sinceNs, nowNs, 0);
   }
 
+  /** The same where the reason is on this side: only what all waits have is spent. */
+  public void onSlowResultHere(long sinceNs, long nowNs) {
+    if (parent == null) {
+      onSlowResult(sinceNs, nowNs);
+    } else {
+      parent.onSlowResultHere(sinceNs, nowNs);
+    }
+  }
+
   private long spend(long sinceNs, long nowNs, int vain) {
     earn(nowNs);
     long costNs = costNs(sinceNs, nowNs);

@@ -117,7 +117,7 @@ final class ConnectAttempts {
       readConnections++;
       FetchConnection attempt = new FetchConnection(shared, peers, connection, peer, nowNs);
       open.add(attempt);
-      peer.beginAttempt(attempt);
+      peer.beginAttempt(attempt, nowNs);
     } catch (VerbsException e) {
       peer.needsNoConnection();
       FallbackReason reason = FallbackReason.POOL_EMPTY;

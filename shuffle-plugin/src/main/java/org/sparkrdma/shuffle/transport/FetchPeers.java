@@ -113,7 +113,12 @@ final class FetchPeers {
     peer.onEstablished(nowNs);
     connection.setLimit(peer.waits().limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
+    boolean quarantined = peer.waits().isQuarantined(nowNs);
     peer.fetchWaiting(nowNs);
+    if (!quarantined && peer.waits().isQuarantined(nowNs)) {
+      connection.setLimit(peer.waits().limitNs(nowNs));
+      attempts.onFault(peer, FallbackReason.SLOW_PEER, "connections come late", false);
+    }
   }
 
   /**

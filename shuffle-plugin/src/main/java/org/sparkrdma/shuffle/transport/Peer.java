@@ -34,6 +34,9 @@ final class Peer {
   /** Time of the last fetch. */
   private long wantedNs;
 
+  /** Begin of the last attempt. */
+  private long attemptNs;
+
   /** Attempts that have failed: the next one uses other addresses. */
   private int failedAttempts;
 
@@ -94,7 +97,7 @@ final class Peer {
   void fetchWaiting(long nowNs) {
     while (!waiting.isEmpty() && connection.isUsable()) {
       Waiting next = waiting.poll();
-      waits.onFetchConnected(next.budget, next.sinceNs, nowNs);
+      waits.onFetchConnected(next.budget, next.sinceNs, attemptNs, nowNs);
       connection.fetch(next.request, next.from, nowNs);
     }
   }
@@ -156,8 +159,9 @@ final class Peer {
   }
 
   /** An attempt begins. */
-  void beginAttempt(FetchConnection attempt) {
+  void beginAttempt(FetchConnection attempt, long nowNs) {
     connection = attempt;
+    attemptNs = nowNs;
   }
 
   /** Its connection is established. */

@@ -212,11 +212,17 @@ final class PeerWaits {
 
   /**
    * A fetch has its connection after a wait: as with answers, what was not free is spent. First
-   * connections take long where many begin at once, and cost no more than their budget.
+   * connections take long where many begin at once, and cost no more than their budget. A wait for
+   * the turn of the attempt says nothing about the peer.
+   *
+   * @param attemptNs begin of the attempt
    */
-  void onFetchConnected(WaitBudget budget, long sinceNs, long nowNs) {
-    if (budget == own) {
-      own.onSlowResult(sinceNs + own.freeNs(), nowNs);
+  void onFetchConnected(WaitBudget budget, long sinceNs, long attemptNs, long nowNs) {
+    long spentNs = sinceNs + own.freeNs();
+    if (budget == own && attemptNs - spentNs > 0) {
+      own.onSlowResultHere(spentNs, nowNs);
+    } else if (budget == own) {
+      own.onSlowResult(spentNs, nowNs);
     }
   }
 

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -26,7 +28,8 @@ class PeerTest {
   /** Close to the overflow of the clock, which may begin anywhere. */
   private long nowNs = Long.MAX_VALUE - 1_000 * MS;
 
-  private final WaitBudget all = WaitBudgets.ofPeers(WaitBudgets.ofReader(1));
+  private final WaitBudget reader = WaitBudgets.ofReader(1);
+  private final WaitBudget all = WaitBudgets.ofPeers(reader);
   private final WaitBudget first = WaitBudgets.ofFirstConnections(WaitBudgets.ofReader(1));
   private final PeerWaits waits = new PeerWaits(all, first);
   private final Peer peer =
@@ -56,6 +59,19 @@ class PeerTest {
     nowNs += 5_000 * MS;
     assertThat(waits.isQuarantined(nowNs)).isFalse();
     assertThat(waits.limitNs(nowNs)).isEqualTo(100 * MS);
+  }
+
+  /** It has waited for room of this executor, or for the peer. */
+  @ParameterizedTest
+  @CsvSource({"495, true", "5, false"})
+  void shouldSpendOfAPeerWhatItsConnectionHasTakenOnly(long turnMs, boolean unspent) {
+    peer.onEstablished(nowNs);
+    WaitBudget budget = waits.budgetOfConnection(nowNs);
+    long sinceNs = nowNs;
+    nowNs += 500 * MS;
+    waits.onFetchConnected(budget, sinceNs, sinceNs + turnMs * MS, nowNs);
+    assertThat(waits.isUnspent(nowNs)).isEqualTo(unspent);
+    assertThat(reader.limitNs(nowNs)).isLessThan(reader.capacityNs());
   }
 
   @Test
