@@ -27,6 +27,9 @@ public final class DirectoryQueries {
   /** Interval of queries for executors that were found without an endpoint, or do not answer. */
   private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** An answer is quick that takes at most this part of the longest wait. */
+  private static final int QUICK_PART = 2;
+
   private final EndpointCache cache = new EndpointCache(this);
   private final DriverCall driver;
   private final Duration wait;
@@ -42,9 +45,6 @@ public final class DirectoryQueries {
   private boolean closed;
   private long queriedNs;
   private volatile long answeredNs;
-
-  /** An answer is quick that takes at most this part of the longest wait. */
-  private static final int QUICK_PART = 2;
 
   /** Whether a query has failed, or a look-up has waited for long, and no quick answer has come. */
   private volatile boolean isSlow;

@@ -122,15 +122,6 @@ public final class WaitBudget {
     return spend(sinceNs, nowNs, 1);
   }
 
-  /**
-   * The same where the reason is on this side: only what all waits have is spent.
-   *
-   * @return the part of it that no other wait had spent
-   */
-  public long inVainHere(long sinceNs, long nowNs) {
-    return parent == null ? inVain(sinceNs, nowNs) : parent.inVainHere(sinceNs, nowNs);
-  }
-
   /** How long a wait may take that has a result and is free. */
   public long freeNs() {
     return factor * FREE_NS;
@@ -145,13 +136,9 @@ public final class WaitBudget {
     spend(sinceNs, nowNs, 0);
   }
 
-  /** The same where the reason is on this side: only what all waits have is spent. */
-  public void onSlowResultHere(long sinceNs, long nowNs) {
-    if (parent == null) {
-      onSlowResult(sinceNs, nowNs);
-    } else {
-      parent.onSlowResultHere(sinceNs, nowNs);
-    }
+  /** What all waits have together: only that is spent where the reason is on this side. */
+  public WaitBudget ofAll() {
+    return parent == null ? this : parent.ofAll();
   }
 
   private long spend(long sinceNs, long nowNs, int vain) {

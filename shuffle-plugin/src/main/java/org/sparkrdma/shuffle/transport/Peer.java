@@ -139,7 +139,7 @@ final class Peer {
     }
     boolean here = connection == null ? waitsForItsTurn() : connection.isHeldUpHere();
     return here
-        ? first.budget.inVainHere(first.sinceNs, nowNs)
+        ? first.budget.ofAll().inVain(first.sinceNs, nowNs)
         : waits.inVain(first.budget, first.sinceNs, nowNs);
   }
 

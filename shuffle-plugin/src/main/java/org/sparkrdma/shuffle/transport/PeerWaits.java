@@ -218,11 +218,10 @@ final class PeerWaits {
    * @param attemptNs begin of the attempt
    */
   void onFetchConnected(WaitBudget budget, long sinceNs, long attemptNs, long nowNs) {
-    long spentNs = sinceNs + own.freeNs();
-    if (budget == own && attemptNs - spentNs > 0) {
-      own.onSlowResultHere(spentNs, nowNs);
-    } else if (budget == own) {
-      own.onSlowResult(spentNs, nowNs);
+    if (budget == own) {
+      long spentNs = sinceNs + own.freeNs();
+      WaitBudget spent = attemptNs - spentNs > 0 ? own.ofAll() : own;
+      spent.onSlowResult(spentNs, nowNs);
     }
   }
 
