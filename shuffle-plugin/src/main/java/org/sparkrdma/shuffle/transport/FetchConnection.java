@@ -301,9 +301,6 @@ final class FetchConnection extends RdmaConnection {
       leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
       reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);
     }
-    if (over) {
-      peers.limitHeldMemory();
-    }
     limitNs = suspect ? 0 : waits.limitNs(nowNs);
     return open;
   }

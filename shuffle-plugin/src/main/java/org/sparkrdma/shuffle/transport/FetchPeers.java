@@ -31,6 +31,9 @@ final class FetchPeers {
   private final WaitBudget firstConnections;
   private boolean hasOpenWaits;
 
+  /** Whether connections have become suspect since their memory was limited. */
+  private boolean hasNewSuspects;
+
   /** Time of waits in vain that no counter has yet. */
   private long vainNs;
 
@@ -200,15 +203,16 @@ final class FetchPeers {
     boolean quarantined = peer.waits().isQuarantined(nowNs);
     countVain(peer.waits().inVain(sinceNs, nowNs));
     shared.counters().increment(Counter.PEERS_SUSPECT);
+    hasNewSuspects = true;
     attempts.onFault(peer, FallbackReason.SLOW_PEER, "peer makes no progress", quarantined);
   }
 
   /**
    * READs of suspect connections may write their memory until the end of their queue pairs. That of
    * the oldest ends when they hold more than half of all, in whole chunks, since a short block
-   * keeps its chunk from others. After one has left its blocks to TCP.
+   * keeps its chunk from others. After all of them have left their blocks to TCP.
    */
-  void limitHeldMemory() {
+  private void limitHeldMemory() {
     Set<RegisteredChunk> held = new HashSet<>();
     FetchConnection oldest = null;
     for (FetchConnection one : established.values()) {
@@ -269,6 +273,10 @@ final class FetchPeers {
       FetchConnection connection = peer.connection();
       boolean open = connection != null && connection.isUsable() && connection.checkWait(nowNs);
       hasOpenWaits |= open || peer.hasWaiting();
+    }
+    if (hasNewSuspects) {
+      hasNewSuspects = false;
+      limitHeldMemory();
     }
   }
 
