@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Keeps the parts of the project from growing: {@code dev/build/budget.csv} has the maximum of
- * each.
+ * Watches the sizes of the parts of the project, which {@code dev/build/budget.csv} has: a part may
+ * grow a little before its row has to.
  */
 @Timeout(60)
 class BudgetTest {
@@ -30,15 +30,20 @@ class BudgetTest {
           "catch \\((?:final )?(?:Throwable|Error|OutOfMemoryError|VirtualMachineError)\\b");
   private static final Pattern CATCHES_COUNT =
       Pattern.compile("(shuffle-plugin|rdma-core-java)/src/main.*");
+  private static final int GROWTH_PERCENT = 3;
   private static final String DOCUMENTS = "documents KB";
   private static final String CATCHES = "catch Throwable or Error";
 
   /** A line of the budget; {@code files} is empty for the two that count no lines. */
-  private record Part(String name, long atMost, Pattern files) {
+  private record Part(String name, long size, Pattern files) {
     static Part parse(String line) {
       String[] fields = line.split(",", 4);
       assertThat(fields).as(line).hasSize(4);
       return new Part(fields[0], Long.parseLong(fields[1]), Pattern.compile(fields[3]));
+    }
+
+    long atMost() {
+      return size + size * GROWTH_PERCENT / 100;
     }
   }
 
