@@ -118,9 +118,9 @@ class ArchitectureTest {
             "Peer.FIRST_RETRY_NS",
             "Peer.MAX_RETRY_NS",
             // Of one that answers, after waits in vain.
-            "PeerWaits.PAUSED_NS",
-            "PeerWaits.APART_NS",
-            "PeerWaits.MAX_PAUSED_NS",
+            "PeerHealth.PAUSED_NS",
+            "PeerHealth.APART_NS",
+            "PeerHealth.MAX_PAUSED_NS",
             "ConnectAttempts.YOUNG_NS",
             "ServePeers.MIN_IDLE_NS",
             // Of leases, which no block waits for.

@@ -8,7 +8,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.LiveListenerBus;
 import org.apache.spark.util.JsonProtocol;
-import org.sparkrdma.shuffle.ui.ApplicationMonitor;
+import org.sparkrdma.shuffle.ui.FigureReceiver;
 
 /**
  * An application whose executors and stages are events only, to look at its tab. Prints where its
@@ -59,8 +59,8 @@ public final class TabApplication {
       tcp[i % executors] += tcpBytes(i, i % executors);
     }
     try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("orders"))) {
-      ApplicationMonitor monitor =
-          ApplicationMonitor.start(spark.sc(), Map::of, List.of(), id -> false).orElseThrow();
+      FigureReceiver monitor =
+          FigureReceiver.start(spark.sc(), Map::of, List.of(), id -> false).orElseThrow();
       LiveListenerBus bus = spark.sc().listenerBus();
       for (int i = 0; i < executors; i++) {
         String id = "'Timestamp': 1, 'Executor ID': '" + i + "'";
@@ -127,8 +127,7 @@ public final class TabApplication {
   }
 
   /** A stage with one task, which reads blocks of other executors. */
-  private static void addStage(
-      LiveListenerBus bus, ApplicationMonitor monitor, int id, int executor) {
+  private static void addStage(LiveListenerBus bus, FigureReceiver monitor, int id, int executor) {
     long read = readBytes(id, executor);
     long tcp = tcpBytes(id, executor);
     String name = id % 2 == 0 ? "save at OrdersByRegion.scala:118" : "count at Orders.scala:97";

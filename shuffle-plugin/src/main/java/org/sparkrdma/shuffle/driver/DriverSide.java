@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
-import org.sparkrdma.shuffle.ui.ApplicationMonitor;
+import org.sparkrdma.shuffle.ui.FigureReceiver;
 import scala.collection.Iterator;
 
 /**
@@ -169,8 +169,8 @@ public final class DriverSide implements AutoCloseable {
     if (context.isLocal() && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       LOG.warn("RDMA is required, but in local mode no block is remote and RDMA is not used");
     }
-    Optional<ApplicationMonitor> monitor =
-        ApplicationMonitor.start(
+    Optional<FigureReceiver> monitor =
+        FigureReceiver.start(
             context,
             DriverSide::hosts,
             notesForUi(context),

@@ -24,6 +24,10 @@ import org.sparkrdma.shuffle.thread.ThreadShortageException;
  * neither of two looks. One that Spark does not know yet, or that registers again, is not lost.
  * Owned by {@link DriverSide}. Safe for any thread.
  *
+ * <p>{@code directory.DirectoryService} forgets its record and keeps the id, so that executors
+ * learn of its end; {@code broadcast.BroadcastDriver} forgets it as a source; {@code
+ * ui.FigureReceiver} keeps its figures and marks it as removed.
+ *
  * <p>Readers in other executors are not told. They meet a broken connection or a failed attempt: in
  * {@code transport.FetchPeers} that is a fault of the peer, whose open and waiting blocks use TCP.
  * With them the driver is asked for changes, at most every few seconds, and {@code

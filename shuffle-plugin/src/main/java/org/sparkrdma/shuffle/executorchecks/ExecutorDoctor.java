@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadJoin;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
@@ -127,7 +127,7 @@ public final class ExecutorDoctor implements AutoCloseable {
   public void close() {
     findings.cancel(false);
     thread.interrupt();
-    if (!ThreadEnd.await(thread, CLOSE_LIMIT)) {
+    if (!ThreadJoin.await(thread, CLOSE_LIMIT)) {
       LOG.debug("A check of this executor's machine does not end");
     }
   }

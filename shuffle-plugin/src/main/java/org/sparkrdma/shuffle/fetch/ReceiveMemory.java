@@ -7,8 +7,8 @@ import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.fetch.WaitingReaders.Line;
-import org.sparkrdma.shuffle.fetch.WaitingReaders.Wait;
+import org.sparkrdma.shuffle.fetch.MemoryQueue.Line;
+import org.sparkrdma.shuffle.fetch.MemoryQueue.Wait;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -41,7 +41,7 @@ public final class ReceiveMemory {
   private final ShuffleCounters counters;
   private final WaitBudget waits;
   private final long patientNs;
-  private final WaitingReaders readers = new WaitingReaders();
+  private final MemoryQueue readers = new MemoryQueue();
 
   /**
    * The first hungry block that lacked memory at the last check, though it may have the last; null

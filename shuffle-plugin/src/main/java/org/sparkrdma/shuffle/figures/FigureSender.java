@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
- * Sends the figures of this executor to the driver when it does not have them: every five seconds,
- * after {@link #reportSoon}, at {@link #reportNow}, and at the close. All calls of the driver run
- * on the executor's control thread; the runtime owns that and closes this before. Safe for any
- * thread.
+ * Sends the figures of this executor to the driver, whose {@code ui.FigureReceiver} takes them,
+ * when it does not have them: every five seconds, after {@link #reportSoon}, at {@link #reportNow},
+ * and at the close. All calls of the driver run on the executor's control thread; the runtime owns
+ * that and closes this before. Safe for any thread.
  */
 public final class FigureSender implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FigureSender.class);

@@ -58,7 +58,7 @@ public final class BlockServer {
   private final IdleWindows idleWindows;
   private final IndexCache indexes;
   private final Leases leases;
-  private final BlockLoads loads;
+  private final LocatePlanner planner;
   private final AnswerWriter writer;
   private final WaitingLocates waiting;
 
@@ -113,8 +113,8 @@ public final class BlockServer {
     List<Path> excluded =
         FileProbe.copiedDirectories(server, systemFiles, fitness.fileAccess(settings));
     FileWindows windows = new FileWindows(server, excluded, prices, context, idleWindows);
-    this.loads = new BlockLoads(server, indexes, windows, context, this::goOn);
-    this.waiting = new WaitingLocates(server, context, windows, idleWindows, loads, this::goOn);
+    this.planner = new LocatePlanner(server, indexes, windows, context, this::goOn);
+    this.waiting = new WaitingLocates(server, context, windows, idleWindows, planner, this::goOn);
     this.leases =
         new Leases(
             settings.lease(), settings.connectionLeases(), counters, new SecureRandom().nextLong());
@@ -181,7 +181,7 @@ public final class BlockServer {
     }
     waiting.add(suspended);
     wakeAt(locate.deadlineNs());
-    loads.loadAll(suspended, nowNs);
+    planner.loadAll(suspended, nowNs);
     goOn(suspended);
   }
 
@@ -238,7 +238,7 @@ public final class BlockServer {
       return;
     }
     long nowNs = nanoClock.getAsLong();
-    boolean hasResults = loads.hasResults(locate, nowNs);
+    boolean hasResults = planner.hasResults(locate, nowNs);
     if (hasResults) {
       waiting.onResults(locate, nowNs);
     }
@@ -363,7 +363,7 @@ public final class BlockServer {
    */
   public boolean close(Duration limit, Runnable drain) {
     stopped = true;
-    loads.stop();
+    planner.stop();
     budget.onShortage(lengthBytes -> {});
     if (!workers.close(limit)) {
       LOG.warn(

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadJoin;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 /**
@@ -107,7 +107,7 @@ final class DiskThreads implements DiskWork.Workers {
     long endNs = System.nanoTime() + limit.toNanos();
     boolean ended = true;
     for (Thread thread : started ? threads : List.<Thread>of()) {
-      ended &= ThreadEnd.await(thread, Duration.ofNanos(endNs - System.nanoTime()));
+      ended &= ThreadJoin.await(thread, Duration.ofNanos(endNs - System.nanoTime()));
     }
     return ended;
   }

@@ -241,10 +241,11 @@ final class LocatePlanner {
       submit(disk);
     }
     if (building[disk] == null) {
-      building[disk] = new BlockLoad(context, locate, disk, indexes);
+      building[disk] =
+          new BlockLoad(context, locate, disk, indexes.room(nowNs), indexes.generation());
       locate.add(building[disk]);
     }
-    building[disk].add(part, nowNs);
+    building[disk].add(part);
   }
 
   // What was found.
@@ -260,7 +261,7 @@ final class LocatePlanner {
     WaitingLocate locate = load.locate();
     locate.onLoaded();
     boolean open = locate.is(WaitingLocate.State.LOADING);
-    for (BlockLoad.Part part : load.takeParts()) {
+    for (BlockLoad.Part part : load.parts()) {
       keep(load, part, nowNs);
       if (open) {
         take(locate, part, nowNs);
@@ -275,7 +276,6 @@ final class LocatePlanner {
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
-    indexes.endRead(part);
     if (part.isUnreadable) {
       indexes.drop(part.owner, part.shuffleId, part.mapId);
     } else if (part.map != null && part.isNew) {

@@ -38,7 +38,7 @@ final class WaitingLocates {
   private final CopyMemory memory;
   private final FileWindows windows;
   private final IdleWindows idleWindows;
-  private final BlockLoads loads;
+  private final LocatePlanner planner;
   private final ShuffleCounters counters;
 
   /** Gets a LOCATE that has tried to load again. */
@@ -71,7 +71,7 @@ final class WaitingLocates {
       LoadContext context,
       FileWindows windows,
       IdleWindows idleWindows,
-      BlockLoads loads,
+      LocatePlanner planner,
       Consumer<WaitingLocate> goOn) {
     this.budget = server.device().budget();
     this.agent = server.agent();
@@ -81,7 +81,7 @@ final class WaitingLocates {
     this.memory = context.memory();
     this.windows = windows;
     this.idleWindows = idleWindows;
-    this.loads = loads;
+    this.planner = planner;
     this.goOn = goOn;
   }
 
@@ -170,7 +170,7 @@ final class WaitingLocates {
     for (WaitingLocate locate : all.toArray(WaitingLocate[]::new)) {
       if (locate.is(WaitingLocate.State.LOADING)
           && nowNs - locate.locate().arrivedNs() > SLOW_DISK_NS
-          && loads.hasResults(locate, nowNs)) {
+          && planner.hasResults(locate, nowNs)) {
         locate.resume();
       }
     }
@@ -238,7 +238,7 @@ final class WaitingLocates {
       forMemory.remove(next);
       next.retry(nowNs);
       retried.add(next);
-      loads.loadAll(next, nowNs);
+      planner.loadAll(next, nowNs);
       goOn.accept(next);
     }
   }

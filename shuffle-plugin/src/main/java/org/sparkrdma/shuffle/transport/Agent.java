@@ -19,6 +19,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  *
  * <p>It spins only while it expects an answer sooner than a wake-up costs, and not while it gets no
  * processor in time; otherwise it sleeps at once. {@link #doWork} is one iteration.
+ *
+ * <p>After an exception RDMA is lost, and blocks use TCP; an Error goes to Spark's handler of
+ * uncaught exceptions, which ends the executor.
  */
 final class Agent implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Agent.class);

@@ -123,8 +123,8 @@ final class ConnectAttempts {
       FallbackReason reason = FallbackReason.POOL_EMPTY;
       if (!RdmaConnection.isShortage(e)) {
         reason = FallbackReason.CONNECT_FAILED;
-        boolean quarantined = peer.waits().isQuarantined(nowNs);
-        peer.waits().onFault(nowNs);
+        boolean quarantined = peer.health().isQuarantined(nowNs);
+        peer.health().onFault(nowNs);
         onFault(peer, reason, e.getMessage(), quarantined);
       }
       peers.leaveWaitingToTcp(peer, reason, e.getMessage(), nowNs);
@@ -165,10 +165,10 @@ final class ConnectAttempts {
    */
   void onFault(Peer peer, FallbackReason reason, String detail, boolean quarantined) {
     String executor = peer.endpoint().executorId();
-    if (!quarantined && peer.waits().isQuarantined(shared.work().nowNs())) {
+    if (!quarantined && peer.health().isQuarantined(shared.work().nowNs())) {
       shared.counters().increment(Counter.PEERS_QUARANTINED);
       LOG.warn(
-          "Quarantining peer executor={} after {}: {}; its blocks are fetched over TCP for seconds",
+          "Quarantining peer executor={} after {}: {}; its blocks are fetched over TCP for a while",
           executor,
           reason.label(),
           detail);

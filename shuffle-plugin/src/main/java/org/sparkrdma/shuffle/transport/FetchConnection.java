@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.cm.Connection;
 final class FetchConnection extends RdmaConnection {
   private final FetchPeers peers;
   private final Peer peer;
-  private final PeerWaits waits;
+  private final PeerHealth health;
   private final Handshake handshake;
 
   /** Null before there is a queue pair, as the next three. */
@@ -59,7 +59,7 @@ final class FetchConnection extends RdmaConnection {
     super(shared, connection, State.RESOLVING, nowNs);
     this.peers = peers;
     this.peer = peer;
-    this.waits = peer.waits();
+    this.health = peer.health();
     this.handshake = Handshake.ofInitiator(peer.endpoint(), shared.self());
     this.progressNs = nowNs;
   }
@@ -182,7 +182,7 @@ final class FetchConnection extends RdmaConnection {
     lastUsedNs = nowNs;
     if (use instanceof ReadBatch batch) {
       if (!suspect) {
-        waits.onResult(nowNs);
+        health.onResult(nowNs);
       }
       chargeSlowResult(nowNs);
       reads.onReadDone(batch, nowNs);
@@ -239,9 +239,9 @@ final class FetchConnection extends RdmaConnection {
 
   /** Before a message or READ counts as done: what was waited for it too long is not free. */
   private void chargeSlowResult(long nowNs) {
-    if (!suspect && nowNs - progressNs > waits.freeNs()) {
+    if (!suspect && nowNs - progressNs > health.freeNs()) {
       long sinceNs = later(oldestNs(nowNs), progressNs);
-      if (nowNs - sinceNs > waits.freeNs()) {
+      if (nowNs - sinceNs > health.freeNs()) {
         peers.onSlowResult(this, sinceNs, nowNs);
       }
     }
@@ -257,8 +257,8 @@ final class FetchConnection extends RdmaConnection {
     if (suspect && oldestNs(nowNs) == nowNs) {
       // All that was begun has ended.
       suspect = false;
-      waits.onRecovered(waitedSinceNs, nowNs);
-      limitNs = waits.limitNs(nowNs);
+      health.onRecovered(waitedSinceNs, nowNs);
+      limitNs = health.limitNs(nowNs);
     }
   }
 
@@ -287,7 +287,7 @@ final class FetchConnection extends RdmaConnection {
     long oldestNs = oldestNs(nowNs);
     boolean open = oldestNs - nowNs < 0;
     long sinceNs = later(oldestNs, progressNs);
-    boolean over = open && !suspect && waits.isOver(sinceNs, nowNs);
+    boolean over = open && !suspect && health.isOver(sinceNs, nowNs);
     // It may have had only blocks that no LOCATE has named: no end of anything follows.
     suspect &= open;
     if (over) {
@@ -301,7 +301,7 @@ final class FetchConnection extends RdmaConnection {
       leaveToTcp(FallbackReason.SLOW_PEER, "peer makes no progress");
       reads.hedge(FallbackReason.SLOW_PEER, "peer makes no progress", nowNs);
     }
-    limitNs = suspect ? 0 : waits.limitNs(nowNs);
+    limitNs = suspect ? 0 : health.limitNs(nowNs);
     return open;
   }
 

@@ -63,7 +63,7 @@ final class FetchPeers {
     Peer peer =
         peers.computeIfAbsent(
             endpoint.incarnation(),
-            key -> new Peer(endpoint, new PeerWaits(waits, firstConnections)));
+            key -> new Peer(endpoint, new PeerHealth(waits, firstConnections)));
     FetchConnection connection = peer.connection();
     boolean usable = connection != null && connection.isUsable();
     String incompatibility = shared.self().endpoint().incompatibility(endpoint).orElse(null);
@@ -74,20 +74,20 @@ final class FetchPeers {
     peer.onWanted(nowNs);
     if (usable && !connection.isSuspect()) {
       // The LOCATE says so: it may be the first one after a quarantine.
-      connection.setLimit(peer.waits().limitNs(nowNs));
+      connection.setLimit(peer.health().limitNs(nowNs));
     }
     if (usable ? connection.isSuspect() : peer.hasWaitedInVain()) {
       request.leaveRestToTcp(from, FallbackReason.SLOW_PEER, "peer makes no progress");
-    } else if (usable ? peer.waits().limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
+    } else if (usable ? peer.health().limitNs(nowNs) == 0 : !peer.mayWait(nowNs)) {
       request.leaveRestToTcp(from, FallbackReason.QUARANTINED, "waits for peers were in vain");
-      if (!usable && !peer.waits().isQuarantined(nowNs)) {
+      if (!usable && !peer.health().isQuarantined(nowNs)) {
         // Others have spent what all peers have: an attempt beside TCP shows whether this one is
         // well.
         attempts.add(peer, nowNs);
       }
     } else if (usable && connection.wantsProbe()) {
       connection.setWantsProbe(false);
-      request.probeTcp(from, peer.waits().tcp());
+      request.probeTcp(from, peer.health().tcp());
       connection.fetch(request, from + 1, nowNs);
     } else if (usable) {
       connection.fetch(request, from, nowNs);
@@ -114,12 +114,12 @@ final class FetchPeers {
     Peer peer = connection.peer();
     attempts.endAttempt(connection);
     peer.onEstablished(nowNs);
-    connection.setLimit(peer.waits().limitNs(nowNs));
+    connection.setLimit(peer.health().limitNs(nowNs));
     established.put(peer.endpoint().incarnation(), connection);
-    boolean quarantined = peer.waits().isQuarantined(nowNs);
+    boolean quarantined = peer.health().isQuarantined(nowNs);
     peer.fetchWaiting(nowNs);
-    if (!quarantined && peer.waits().isQuarantined(nowNs)) {
-      connection.setLimit(peer.waits().limitNs(nowNs));
+    if (!quarantined && peer.health().isQuarantined(nowNs)) {
+      connection.setLimit(peer.health().limitNs(nowNs));
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "connections come late", false);
     }
   }
@@ -149,13 +149,13 @@ final class FetchPeers {
         peer.countFailedAttempt();
         peer.needsNoConnection();
       }
-      boolean quarantined = peer.waits().isQuarantined(nowNs);
+      boolean quarantined = peer.health().isQuarantined(nowNs);
       if (!known) {
-        countVain(peer.waits().inVain(sinceNs, nowNs));
+        countVain(peer.health().inVain(sinceNs, nowNs));
       }
       leaveWaitingToTcp(peer, attempt ? reason : FallbackReason.LOST_PEER, detail, nowNs);
       if (!known) {
-        peer.waits().onFault(nowNs);
+        peer.health().onFault(nowNs);
       }
       attempts.onFault(peer, reason, detail, quarantined);
     }
@@ -178,30 +178,30 @@ final class FetchPeers {
   /** The peer has answered without room, or without an end: in vain, unless that was known. */
   void onVainAnswer(FetchConnection connection, long askedNs, long nowNs) {
     if (!connection.isSuspect()) {
-      countVain(connection.peer().waits().inVain(askedNs, nowNs));
-      connection.peer().waits().onAnswer(nowNs);
-      connection.setLimit(connection.peer().waits().limitNs(nowNs));
+      countVain(connection.peer().health().inVain(askedNs, nowNs));
+      connection.peer().health().onAnswer(nowNs);
+      connection.setLimit(connection.peer().health().limitNs(nowNs));
     }
   }
 
   /** An answer or READ has come after a wait that was longer than a free one. */
   void onSlowResult(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
-    boolean quarantined = peer.waits().isQuarantined(nowNs);
-    if (peer.waits().onSlowResult(sinceNs, nowNs)) {
+    boolean quarantined = peer.health().isQuarantined(nowNs);
+    if (peer.health().onSlowResult(sinceNs, nowNs)) {
       connection.setWantsProbe(true);
     }
-    if (!quarantined && peer.waits().isQuarantined(nowNs)) {
+    if (!quarantined && peer.health().isQuarantined(nowNs)) {
       attempts.onFault(peer, FallbackReason.SLOW_PEER, "slow answers or READs", false);
     }
-    connection.setLimit(peer.waits().limitNs(nowNs));
+    connection.setLimit(peer.health().limitNs(nowNs));
   }
 
   /** Tasks have waited for an answer or READs of a connection for so long as they may. */
   void onSuspect(FetchConnection connection, long sinceNs, long nowNs) {
     Peer peer = connection.peer();
-    boolean quarantined = peer.waits().isQuarantined(nowNs);
-    countVain(peer.waits().inVain(sinceNs, nowNs));
+    boolean quarantined = peer.health().isQuarantined(nowNs);
+    countVain(peer.health().inVain(sinceNs, nowNs));
     shared.counters().increment(Counter.PEERS_SUSPECT);
     hasNewSuspects = true;
     attempts.onFault(peer, FallbackReason.SLOW_PEER, "peer makes no progress", quarantined);
@@ -235,9 +235,9 @@ final class FetchPeers {
       return;
     }
     long nowNs = shared.work().nowNs();
-    boolean quarantined = peer.waits().isQuarantined(nowNs);
+    boolean quarantined = peer.health().isQuarantined(nowNs);
     // Before the end of its connection, which would charge a fault like any other.
-    peer.waits().onCorruptData(nowNs);
+    peer.health().onCorruptData(nowNs);
     FetchConnection connection = established.get(incarnation);
     if (connection != null) {
       connection.markBroken(FallbackReason.CORRUPT, "data differs from TCP's");
@@ -264,9 +264,9 @@ final class FetchPeers {
     hasOpenWaits = false;
     for (Peer peer : peers.values()) {
       if (peer.hasWaiting()) {
-        boolean quarantined = peer.waits().isQuarantined(nowNs);
+        boolean quarantined = peer.health().isQuarantined(nowNs);
         countVain(peer.leaveLateToTcp(shared.settings().connectTimeout().toNanos(), nowNs));
-        if (!quarantined && peer.waits().isQuarantined(nowNs)) {
+        if (!quarantined && peer.health().isQuarantined(nowNs)) {
           attempts.onFault(peer, FallbackReason.CONNECT_FAILED, "no connection in time", false);
         }
       }

@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * An executor that this one reads from: its connection, the next attempt to connect, and the
- * fetches that wait for it. {@link PeerWaits} has what these and all other waits for it may cost.
+ * fetches that wait for it. {@link PeerHealth} has what these and all other waits for it may cost.
  * Confined to the agent.
  */
 final class Peer {
@@ -22,7 +22,7 @@ final class Peer {
   private record Waiting(FetchRequest request, int from, long sinceNs, WaitBudget budget) {}
 
   private final Endpoint endpoint;
-  private final PeerWaits waits;
+  private final PeerHealth health;
   private ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
   /** An attempt or an established one; null without. */
@@ -44,18 +44,18 @@ final class Peer {
   private long retryPauseNs;
   private long retryNs;
 
-  Peer(Endpoint endpoint, PeerWaits waits) {
+  Peer(Endpoint endpoint, PeerHealth health) {
     this.endpoint = endpoint;
-    this.waits = waits;
+    this.health = health;
   }
 
   Endpoint endpoint() {
     return endpoint;
   }
 
-  /** What waits for it may cost. */
-  PeerWaits waits() {
-    return waits;
+  /** What waits for it may cost, and whether it is in quarantine. */
+  PeerHealth health() {
+    return health;
   }
 
   // Fetches that wait for a connection.
@@ -80,7 +80,7 @@ final class Peer {
    * what all peers have, also one that delivers is connected to beside TCP.
    */
   boolean mayWait(long nowNs) {
-    return !waitedInVain && waits.mayWaitForConnection(nowNs);
+    return !waitedInVain && health.mayWaitForConnection(nowNs);
   }
 
   /** Whether a fetch waited in vain for the attempt that goes on. */
@@ -90,19 +90,19 @@ final class Peer {
 
   /** The fetch waits for a connection. */
   void add(FetchRequest request, int from, long nowNs) {
-    waiting.add(new Waiting(request, from, nowNs, waits.budgetOfConnection(nowNs)));
+    waiting.add(new Waiting(request, from, nowNs, health.budgetOfConnection(nowNs)));
   }
 
   /** The fetches that wait begin, while the connection is usable. */
   void fetchWaiting(long nowNs) {
     while (!waiting.isEmpty() && connection.isUsable()) {
       Waiting next = waiting.poll();
-      waits.onFetchConnected(next.budget, next.sinceNs, attemptNs, nowNs);
+      health.onFetchConnected(next.budget, next.sinceNs, attemptNs, nowNs);
       connection.fetch(next.request, next.from, nowNs);
     }
   }
 
-  /** The fetches that wait use TCP, in vain; returns what others have not spent of their waits. */
+  /** The fetches that wait use TCP, in vain; returns what others have not spent of their health. */
   long leaveWaitingToTcp(FallbackReason reason, String detail, long nowNs) {
     long costNs = 0;
     while (!waiting.isEmpty()) {
@@ -122,7 +122,7 @@ final class Peer {
   }
 
   private boolean isLate(Waiting first, long maxNs, long nowNs) {
-    return waits.isOver(first.budget, first.sinceNs, nowNs) || nowNs - first.sinceNs > maxNs;
+    return health.isOver(first.budget, first.sinceNs, nowNs) || nowNs - first.sinceNs > maxNs;
   }
 
   private long leaveFirstToTcp(FallbackReason reason, String detail, long nowNs) {
@@ -140,7 +140,7 @@ final class Peer {
     boolean here = connection == null ? waitsForItsTurn() : connection.isHeldUpHere();
     return here
         ? first.budget.ofAll().inVain(first.sinceNs, nowNs)
-        : waits.inVain(first.budget, first.sinceNs, nowNs);
+        : health.inVain(first.budget, first.sinceNs, nowNs);
   }
 
   /** This executor itself was late: nobody has waited for the peer meanwhile. */
@@ -168,7 +168,7 @@ final class Peer {
   void onEstablished(long nowNs) {
     waitedInVain = false;
     needsNoConnection();
-    waits.onConnected(nowNs);
+    health.onConnected(nowNs);
   }
 
   /** The attempt has failed. */
@@ -180,7 +180,7 @@ final class Peer {
   /** Its connection has ended. */
   void onBroken(boolean ofFault) {
     onFailed();
-    waits.onDisconnected(ofFault);
+    health.onDisconnected(ofFault);
   }
 
   int failedAttempts() {
@@ -230,6 +230,6 @@ final class Peer {
 
   /** Whether nothing must be remembered of it. */
   boolean isUnused(long nowNs) {
-    return connection == null && !mustConnect && waiting.isEmpty() && waits.isUnspent(nowNs);
+    return connection == null && !mustConnect && waiting.isEmpty() && health.isUnspent(nowNs);
   }
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadJoin;
 
 /**
  * The thread that creates queue pairs, which takes 1 to 3 ms each on a card: the agent reads and
@@ -139,6 +139,6 @@ final class QueuePairThread {
   boolean close(Duration limit) {
     creations.clear();
     creations.add(END);
-    return ThreadEnd.await(thread, limit);
+    return ThreadJoin.await(thread, limit);
   }
 }

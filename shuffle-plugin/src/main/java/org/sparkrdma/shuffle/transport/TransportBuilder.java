@@ -26,7 +26,7 @@ import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.thread.ThreadEnd;
+import org.sparkrdma.shuffle.thread.ThreadJoin;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -236,7 +236,7 @@ final class TransportBuilder {
   private void endAgent(Duration limit) {
     transport.leaveOpenToTcp(STOPS);
     agent.stop();
-    if (!ThreadEnd.await(agentThread, limit)) {
+    if (!ThreadJoin.await(agentThread, limit)) {
       throw new IllegalStateException("the transport agent has not ended; it may use the device");
     }
     endQueuePairs(limit);

@@ -82,7 +82,7 @@ class EvictionTest extends VirtualFixture {
         new FetchPeers(shared, reader.manager, addresses, established).attempts();
     WaitBudget budget = WaitBudgets.ofReader(1);
     for (int i = 0; i < 1_000; i++) {
-      attempts.add(new Peer(reader.endpoint(), new PeerWaits(budget, budget)), 0);
+      attempts.add(new Peer(reader.endpoint(), new PeerHealth(budget, budget)), 0);
     }
     for (long nowNs = 0; nowNs < 20 * MS; nowNs += MS / 10) {
       attempts.connect(nowNs);

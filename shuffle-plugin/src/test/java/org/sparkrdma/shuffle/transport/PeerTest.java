@@ -31,7 +31,7 @@ class PeerTest {
   private final WaitBudget reader = WaitBudgets.ofReader(1);
   private final WaitBudget all = WaitBudgets.ofPeers(reader);
   private final WaitBudget first = WaitBudgets.ofFirstConnections(WaitBudgets.ofReader(1));
-  private final PeerWaits waits = new PeerWaits(all, first);
+  private final PeerHealth waits = new PeerHealth(all, first);
   private final Peer peer =
       new Peer(
           new Endpoint(
