@@ -33,7 +33,7 @@ final class Agent implements Runnable {
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
-  /** Maximum number of regions of receive memory that one tick deregisters. */
+  /** Maximum number of regions of receive memory, and of messages, that one tick deregisters. */
   private static final int REGIONS_AT_ONCE = 8;
 
   private static final long SHORT_TICK_NS = 5_000_000;
@@ -196,9 +196,10 @@ final class Agent implements Runnable {
       trimNs = nowNs;
       fetchPeers.dropUnused(nowNs);
       shared.completions().trim();
-      shared.messageBuffers().trim();
+      shared.messageBuffers().markIdle();
       shared.receiveMemory().markIdle();
     }
+    shared.messageBuffers().trimIdle(REGIONS_AT_ONCE);
     shared.receiveMemory().trimIdle(REGIONS_AT_ONCE);
   }
 

@@ -24,7 +24,7 @@ final class MessageBuffers implements AutoCloseable {
   /** Buffers of answers that were sent, the last one on top. */
   private final ArrayDeque<RegisteredChunk> kept = new ArrayDeque<>();
 
-  /** The smallest number of these since the last {@link #trim}. */
+  /** The smallest number of these since the last {@link #markIdle}. */
   private int leastKept;
 
   MessageBuffers(OpenDevice device, MemoryShares shares) {
@@ -83,11 +83,16 @@ final class MessageBuffers implements AutoCloseable {
     kept.add(buffer);
   }
 
-  /** Deregisters buffers that were unused since the last call. */
-  void trim() {
+  /** Marks regions of buffers that were unused since the last call, for {@link #trimIdle}. */
+  void markIdle() {
     release(leastKept);
     leastKept = kept.size();
-    pool.trimUnused();
+    pool.markIdle();
+  }
+
+  /** Deregisters so many marked regions at most: thousands at once would hold up the agent. */
+  void trimIdle(int max) {
+    pool.trimIdle(max);
   }
 
   private void release(int count) {

@@ -59,6 +59,11 @@ class MessageBuffersTest {
     assertThat(budget.pinnedBytes()).isZero();
   }
 
+  private static void trim(MessageBuffers buffers) {
+    buffers.markIdle();
+    buffers.trimIdle(Integer.MAX_VALUE);
+  }
+
   /** Those of a burst of answers, while some are still in use. */
   @Test
   void shouldDeregisterWhatWasUnusedBetweenTwoTrims() {
@@ -70,13 +75,16 @@ class MessageBuffersTest {
       assertThat(buffers.tryTakeForAnswer()).as("more than all may have").isNull();
       RegisteredChunk lasting = burst.remove(0);
       burst.forEach(buffers::releaseAnswer);
-      buffers.trim();
+      trim(buffers);
       assertThat(device.regionCount()).as("used since the trim before").isEqualTo(8);
-      buffers.trim();
+      buffers.markIdle();
+      buffers.trimIdle(3);
+      assertThat(device.regionCount()).as("few at once").isEqualTo(5);
+      buffers.trimIdle(Integer.MAX_VALUE);
       assertThat(device.regionCount()).isEqualTo(1);
       buffers.releaseAnswer(lasting);
-      buffers.trim();
-      buffers.trim();
+      trim(buffers);
+      trim(buffers);
       assertThat(device.regionCount()).isZero();
     }
   }
