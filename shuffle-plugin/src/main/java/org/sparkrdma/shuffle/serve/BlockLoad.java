@@ -71,6 +71,9 @@ final class BlockLoad implements Leased {
     /** Whether its files are gone or cannot be read. */
     boolean isUnreadable;
 
+    /** An index of at most so many partitions is read as a whole: see {@link IndexCache}. */
+    int maxWhole;
+
     /** Where it begins, and its maximum end, from the beginning of the block. */
     long from;
 
@@ -110,9 +113,9 @@ final class BlockLoad implements Leased {
   private final WaitingLocate locate;
   private final CopyMemory.Share share;
   private final int disk;
-  private final int maxWhole;
+  private final IndexCache indexes;
 
-  /** Generation of the index cache when it began. */
+  /** Of the index cache when it began. */
   private final long generation;
 
   private final List<Part> parts = new ArrayList<>(MAX_BLOCKS);
@@ -133,15 +136,14 @@ final class BlockLoad implements Leased {
 
   /**
    * @param disk on whose thread it runs
-   * @param maxWhole indexes of so many partitions are read as a whole
    */
-  BlockLoad(LoadContext context, WaitingLocate locate, int disk, int maxWhole, long generation) {
+  BlockLoad(LoadContext context, WaitingLocate locate, int disk, IndexCache indexes) {
     this.context = context;
     this.locate = locate;
     this.share = locate.share();
     this.disk = disk;
-    this.maxWhole = maxWhole;
-    this.generation = generation;
+    this.indexes = indexes;
+    this.generation = indexes.generation();
   }
 
   WaitingLocate locate() {
@@ -156,8 +158,11 @@ final class BlockLoad implements Leased {
     return generation;
   }
 
-  List<Part> parts() {
-    return parts;
+  /** Its parts, once: a lease that holds its chunks needs no indexes, which take heap. */
+  List<Part> takeParts() {
+    List<Part> taken = List.copyOf(parts);
+    parts.clear();
+    return taken;
   }
 
   /** Number of reads that have copied bytes. */
@@ -179,14 +184,18 @@ final class BlockLoad implements Leased {
   }
 
   /** Adds a block, or a part of one whose map output is known. */
-  void add(Part part) {
+  void add(Part part, long nowNs) {
     parts.add(part);
+    if (part.map == null) {
+      indexes.beginRead(part, nowNs);
+    }
     knownBytes += part.map == null ? 0 : part.to - part.from;
   }
 
   /** Nobody needs it any more: it need not run. */
   void cancel() {
     cancelled = true;
+    parts.forEach(indexes::endRead);
   }
 
   /** The agent has its result. */
@@ -227,7 +236,7 @@ final class BlockLoad implements Leased {
                   part.owner,
                   part.shuffleId,
                   part.mapId,
-                  new PartitionRange(part.first, part.end, maxWhole));
+                  new PartitionRange(part.first, part.end, part.maxWhole));
       part.isNew = true;
     }
     if (part.map == null || part.end > part.map.partitions()) {
@@ -248,7 +257,7 @@ final class BlockLoad implements Leased {
       return;
     }
     long at = start + Math.min(part.from, blockEnd - start);
-    while (at < end && (copiedBytes < MAX_BYTES || !part.isNew)) {
+    while (!cancelled && at < end && (copiedBytes < MAX_BYTES || !part.isNew)) {
       if (!locate.hasRoom()) {
         part.outcome = Outcome.NO_ROOM;
         return;

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,8 +16,9 @@ import org.sparkrdma.shuffle.wire.Locate;
 
 /**
  * Map outputs whose offsets and checksums are kept, with the windows of their files. Bounded in
- * partitions, which determine the heap. The files of a map output never change, because a map id is
- * of one attempt of a task: {@code RdmaPolicy} refuses Spark's protocol before that.
+ * partitions, which determine the heap, together with those of the indexes that loads read as a
+ * whole; any number of loads may read parts. The files of a map output never change, because a map
+ * id is of one attempt of a task: {@code RdmaPolicy} refuses Spark's protocol before that.
  *
  * <p>A new one takes the place only of what was not used for a while: of more outputs than fit,
  * read one after the other again and again, a part stays that way, and the others are read in part
@@ -28,6 +30,9 @@ final class IndexCache {
 
   /** An entry that was used since is not evicted. */
   static final Duration RECENT = Duration.ofSeconds(5);
+
+  /** An index of a shuffle of which none was read yet gets such a part of the cache. */
+  private static final int UNKNOWN_PART = 2_048;
 
   private static final float LOAD_FACTOR = 0.75f;
   private static final long RECENT_NS = RECENT.toNanos();
@@ -42,8 +47,14 @@ final class IndexCache {
 
   private long partitions;
 
-  /** Cost of the longest index so far that fits. */
-  private long longest;
+  /** Partitions of each map output of a shuffle, once one was read. */
+  private final Map<Integer, Integer> partitionsOf = new HashMap<>();
+
+  /** The parts of loads that read an index as a whole, one for each map output. */
+  private final Map<Key, BlockLoad.Part> reading = new HashMap<>();
+
+  /** What these may cost. */
+  private long readingPartitions;
 
   /** Number of shuffles that were removed: what began to load before is not kept. */
   private long generation;
@@ -183,10 +194,27 @@ final class IndexCache {
     return generation;
   }
 
-  /** An index of so many partitions would be kept now, unless it is the longest so far. */
-  int room(long nowNs) {
-    long free = maxPartitions - partitions;
-    return (int) Math.max(0, free + evictable(longest - free, nowNs) - ENTRY_PARTITIONS);
+  /**
+   * A load is about to read an index, as a whole if that would be kept now and no other load reads
+   * it: sets {@code maxWhole} of its part. {@link #endRead} follows, also when it was not read.
+   */
+  void beginRead(BlockLoad.Part part, long nowNs) {
+    Integer known = partitionsOf.get(part.shuffleId);
+    int most = known == null ? maxPartitions / UNKNOWN_PART : known;
+    long cost = (long) ENTRY_PARTITIONS + most;
+    long lacking = partitions + readingPartitions + cost - maxPartitions;
+    Key key = new Key().set(part.owner, part.shuffleId, part.mapId);
+    if (evictable(lacking, nowNs) >= lacking && reading.putIfAbsent(key, part) == null) {
+      readingPartitions += cost;
+      part.maxWhole = most;
+    }
+  }
+
+  /** An index was read, or need not be. A second call for a part does nothing. */
+  void endRead(BlockLoad.Part part) {
+    if (reading.remove(wanted.set(part.owner, part.shuffleId, part.mapId), part)) {
+      readingPartitions -= (long) ENTRY_PARTITIONS + part.maxWhole;
+    }
   }
 
   /** What can be evicted now, or a part of it that is enough. */
@@ -216,13 +244,13 @@ final class IndexCache {
    */
   void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
     counters.increment(map.isWhole() ? Counter.INDEXES_READ : Counter.INDEX_PARTS_READ);
-    long cost = cost(map);
-    if (cost > maxPartitions) {
-      return;
+    if (loadedIn == generation) {
+      partitionsOf.put(shuffleId, map.partitions());
     }
-    longest = Math.max(longest, cost);
+    long cost = cost(map);
     long lacking = partitions + cost - maxPartitions;
     if (!map.isWhole()
+        || cost > maxPartitions
         || loadedIn != generation
         || get(owner, shuffleId, mapId, nowNs) != null
         || evictable(lacking, nowNs) < lacking) {
@@ -262,6 +290,7 @@ final class IndexCache {
   /** Removes the map outputs of a shuffle, whose files are deleted. */
   void unregister(int shuffleId) {
     generation++;
+    partitionsOf.remove(shuffleId);
     List<Entry> removed = new ArrayList<>();
     entries.values().removeIf(entry -> entry.shuffleId == shuffleId && removed.add(entry));
     removed.forEach(this::remove);

@@ -241,11 +241,10 @@ final class LocatePlanner {
       submit(disk);
     }
     if (building[disk] == null) {
-      building[disk] =
-          new BlockLoad(context, locate, disk, indexes.room(nowNs), indexes.generation());
+      building[disk] = new BlockLoad(context, locate, disk, indexes);
       locate.add(building[disk]);
     }
-    building[disk].add(part);
+    building[disk].add(part, nowNs);
   }
 
   // What was found.
@@ -261,7 +260,7 @@ final class LocatePlanner {
     WaitingLocate locate = load.locate();
     locate.onLoaded();
     boolean open = locate.is(WaitingLocate.State.LOADING);
-    for (BlockLoad.Part part : load.parts()) {
+    for (BlockLoad.Part part : load.takeParts()) {
       keep(load, part, nowNs);
       if (open) {
         take(locate, part, nowNs);
@@ -276,6 +275,7 @@ final class LocatePlanner {
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
+    indexes.endRead(part);
     if (part.isUnreadable) {
       indexes.drop(part.owner, part.shuffleId, part.mapId);
     } else if (part.map != null && part.isNew) {

@@ -66,6 +66,9 @@ class ScarcityTest extends BlockServerFixture {
   /** What the indexes have cost that were read and not charged to a thread. */
   private long indexNs;
 
+  /** Of the indexes that were read as a whole. */
+  private long wholePartitions;
+
   private int byTcp;
   private int served;
 
@@ -131,6 +134,7 @@ class ScarcityTest extends BlockServerFixture {
     @Override
     public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range) {
       boolean whole = sums.length <= range.maxWhole();
+      wholePartitions += whole ? sums.length : 0;
       indexNs += whole ? INDEX_NS + sums.length * INDEX_PARTITION_NS : INDEX_PART_NS;
       return new Output(file, offsets, sums, indexDisk(shuffleId, mapId), whole);
     }
@@ -462,6 +466,20 @@ class ScarcityTest extends BlockServerFixture {
     assertThat(1 - (double) read / served)
         .as("blocks whose index was kept, of which %.2f fit", fit)
         .isGreaterThan(0.9 * Math.min(1, fit));
+  }
+
+  /** They take heap: all readers ask at once, when nothing is kept yet, and memory is scarce. */
+  @ParameterizedTest
+  @CsvSource({"500, 10000", "8000, 1000", "2000, 200"})
+  void shouldReadNoMoreIndexesAsAWholeThanItKeepsWhenAStageBegins(int maps, int partitions)
+      throws IOException {
+    Shape shape = new Shape(maps, partitions, 2 << 10, 64);
+    start(281, shape);
+    run(shape, false);
+    assertThat(byTcp).as("of %d", served).isZero();
+    long all = (long) maps * partitions;
+    assertThat(wholePartitions).isBetween(Math.min(all, MAX_PARTITIONS) * 9 / 10, 2 * all);
+    assertThat(wholePartitions).isLessThanOrEqualTo(MAX_PARTITIONS * 5L / 4);
   }
 
   @ParameterizedTest
