@@ -58,7 +58,8 @@ public record MemoryShares(
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;
 
-  private static final int MAX_QUEUE_DEPTH = 4_096;
+  /** With the entry that mlx5 and mlx4 add, a power of two (rdma-core, mlx5_create_cq). */
+  private static final int MAX_QUEUE_DEPTH = 4_095;
 
   /** Bytes of a completion or a receive, and of a send, as of mlx5 (rdma-core, sq_overhead). */
   private static final int ENTRY_BYTES = 64;
@@ -129,7 +130,7 @@ public record MemoryShares(
 
   /** Bytes of the ring of a completion queue: a power of two of entries. */
   public long queueRingBytes() {
-    return ringBytes(queueDepth);
+    return ringBytes(queueDepth + 1);
   }
 
   /** Bytes of the rings of a queue pair with so many entries. */

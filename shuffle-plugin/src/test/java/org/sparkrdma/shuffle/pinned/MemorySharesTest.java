@@ -43,7 +43,7 @@ class MemorySharesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, 67, 8192", "128, 128, 8192", "4194304, 4096, 262144"})
+  @CsvSource({"1, 67, 8192", "128, 128, 16384", "4194304, 4095, 262144"})
   void shouldHaveQueuesWithRoomForAConnectionAtLeast(int most, int depth, long ringBytes) {
     MemoryShares shares = of("tos", "4", 64 * MIB, most);
     assertThat(shares.queueDepth()).isEqualTo(depth);
