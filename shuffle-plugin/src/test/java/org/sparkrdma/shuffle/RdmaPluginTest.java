@@ -352,6 +352,25 @@ class RdmaPluginTest {
     assertThat(conf.get(SparkMemory.APPLICATION_MEMORY)).isEqualTo("3g");
   }
 
+  /** Its server is a program of Java for Spark, and so are its executors. */
+  @Test
+  void shouldTellExecutorsOfSparkConnectThatTheyMayRunPython() {
+    String command = System.getProperty("sun.java.command");
+    SparkConf conf = conf();
+    new DriverSide(conf, RdmaPlugin.class, MissingLinks.onDriver());
+    assertThat(conf.contains(SparkMemory.SERVES_PYTHON)).isFalse();
+    try {
+      System.setProperty(
+          "sun.java.command",
+          "org.apache.spark.deploy.SparkSubmit --class"
+              + " org.apache.spark.sql.connect.service.SparkConnectServer spark-internal");
+      new DriverSide(conf, RdmaPlugin.class, MissingLinks.onDriver());
+    } finally {
+      System.setProperty("sun.java.command", command);
+    }
+    assertThat(conf.get(SparkMemory.SERVES_PYTHON)).isEqualTo("true");
+  }
+
   /** Comet's native writer stores plain files although Spark encrypts its own. */
   @Test
   void shouldNotReadFilesOfOthersWhereSparkEncryptsItsNetwork() {

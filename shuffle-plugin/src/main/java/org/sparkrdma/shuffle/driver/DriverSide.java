@@ -80,6 +80,9 @@ public final class DriverSide implements AutoCloseable {
     DirectoryName.choose(conf);
     String memory = conf.get(SparkMemory.MEMORY, SparkMemory.DEFAULT_MEMORY);
     conf.set(SparkMemory.APPLICATION_MEMORY, memory);
+    if (System.getProperty("sun.java.command", "").contains(SparkMemory.CONNECT)) {
+      conf.set(SparkMemory.SERVES_PYTHON, "true");
+    }
     // Executors that start from then on do not ask for it.
     missing.setEnd(reason -> conf.remove(DirectoryName.KEY));
     if (settings.mode() != ShuffleSettings.Mode.OFF) {

@@ -67,7 +67,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
           new Bound(
               ("1/" + spark.overheadPart() + " of " + OVERHEAD)
                   + (" above " + (JVM_BYTES >> 20) + " MiB")
-                  + (spark.besideNative() ? " (because of spark.plugins)" : "")
+                  + (spark.besideNative() ? " (the rest is for another engine)" : "")
                   + (spark.besidePython() ? " (Spark's default; the rest is for Python)" : ""),
               above / spark.overheadPart()));
     }

@@ -17,8 +17,8 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; 1 where no setting names them
- * @param besideNative whether another plug-in allocates native memory, for which the user has
- *     raised memoryOverhead
+ * @param besideNative whether another engine allocates native memory, for which the user has raised
+ *     memoryOverhead
  * @param besidePython whether Python's processes use the container, too, for which the user raises
  *     memoryOverhead where {@code spark.executor.pyspark.memory} is not set
  */
@@ -42,12 +42,21 @@ public record SparkMemory(
   /** The setting of the heap of an executor. */
   public static final String MEMORY = "spark.executor.memory";
 
+  /**
+   * Whether Python's processes may run in executors, which the driver sends where no key of Spark
+   * says so.
+   */
+  public static final String SERVES_PYTHON = "spark.shuffle.rdmaServesPython";
+
   private static final String PYTHON_MEMORY = "spark.executor.pyspark.memory";
 
   private static final long MIB = 1L << 20;
 
   /** Part of the heap that is memoryOverhead without a setting. */
   private static final double DEFAULT_FACTOR = 0.1;
+
+  /** Of Spark Connect, whose server is a program of Java, and runs Python's for its clients. */
+  public static final String CONNECT = "org.apache.spark.sql.connect.";
 
   /** Plug-ins of Comet, Gluten (two names) and RAPIDS. */
   private static final Set<String> NATIVE =
@@ -56,6 +65,15 @@ public record SparkMemory(
           "org.apache.gluten.GlutenPlugin",
           "io.glutenproject.GlutenPlugin",
           "com.nvidia.spark.SQLPlugin");
+
+  /** Managers of Spark and of this plug-in: others come with an engine, such as Auron's. */
+  private static final Set<String> MANAGERS =
+      Set.of(
+          "sort",
+          "tungsten-sort",
+          "org.apache.spark.shuffle.sort.SortShuffleManager",
+          "org.sparkrdma.shuffle.RdmaShuffleManager",
+          "org.apache.spark.shuffle.rdma.RdmaShuffleManager");
 
   /**
    * Reads Spark's settings, with Spark's defaults.
@@ -85,17 +103,35 @@ public record SparkMemory(
         offHeap,
         heap + offHeap + overhead,
         Long.parseLong(or(setting, "spark.executor.cores", "1")),
-        Stream.of(or(setting, "spark.plugins", "").split(",", -1))
-            .map(String::trim)
-            .anyMatch(NATIVE::contains),
+        hasNativeEngine(setting),
         ours < overhead);
   }
 
-  /** Whether the overhead has the memory of Python's processes, by keys that Spark sets itself. */
+  private static Stream<String> plugins(UnaryOperator<String> setting) {
+    return Stream.of("spark.plugins", "spark.plugins.defaultList")
+        .flatMap(key -> Stream.of(or(setting, key, "").split(",", -1)))
+        .map(String::trim);
+  }
+
+  private static boolean hasNativeEngine(UnaryOperator<String> setting) {
+    return plugins(setting).anyMatch(NATIVE::contains)
+        || !MANAGERS.contains(or(setting, "spark.shuffle.manager", "sort"))
+        || or(setting, "spark.sql.streaming.stateStore.providerClass", "").contains("RocksDB");
+  }
+
+  /**
+   * Whether the overhead has the memory of Python's or R's processes, by keys that Spark sets
+   * itself: the last one in each SparkContext that Python makes (pyspark/core/context.py), and on
+   * Kubernetes in client mode only that.
+   */
   private static boolean hasPythonOverhead(UnaryOperator<String> setting) {
+    String program = or(setting, "spark.kubernetes.resource.type", "java");
     boolean python =
         ValueType.isTrue(setting.apply("spark.yarn.isPython"))
-            || "python".equals(setting.apply("spark.kubernetes.resource.type"));
+            || ValueType.isTrue(setting.apply(SERVES_PYTHON))
+            || !program.equals("java")
+            || "100".equals(setting.apply("spark.serializer.objectStreamReset"))
+            || plugins(setting).anyMatch(name -> name.startsWith(CONNECT));
     return python && setting.apply(PYTHON_MEMORY) == null;
   }
 

@@ -31,7 +31,8 @@ class PinnedLimitTest {
         Stream.of(pairs.split("[ =]+", -1))
             .map(
                 word ->
-                    word.matches("(executor|memory|yarn|kubernetes)\\..*|master|plugins")
+                    word.matches(
+                            "(executor|memory|yarn|kubernetes|shuffle|serializer)\\..*|master|plugins(.defaultList)?")
                         ? "spark." + word
                         : word)
             .toArray(String[]::new));
@@ -115,19 +116,34 @@ class PinnedLimitTest {
     "1, master=yarn executor.memoryOverhead=2g plugins=io.glutenproject.GlutenPlugin, 224",
     "1, master=yarn executor.memoryOverhead=2g plugins=com.nvidia.spark.SQLPlugin, 224",
     "1, master=yarn executor.memoryOverhead=2g plugins=org.sparkrdma.shuffle.RdmaPlugin, 896",
+    "1, master=yarn executor.memoryOverhead=2g plugins.defaultList=com.nvidia.spark.SQLPlugin, 224",
+    "1, master=yarn executor.memoryOverhead=2g shuffle.manager=x.AuronShuffleManager, 224",
+    "1, 'master=yarn executor.memoryOverhead=2g"
+        + " shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager', 896",
+    "1, 'master=yarn executor.memoryOverhead=2g"
+        + " spark.sql.streaming.stateStore.providerClass=x.RocksDBStateStoreProvider', 224",
     // The overhead is meant for Python, but for what Spark adds without a setting.
     "1, master=yarn executor.memory=10g executor.memoryOverhead=4g yarn.isPython=true, 384",
     "1, master=yarn executor.memory=10g executor.memoryOverheadFactor=0.4 yarn.isPython=true, 384",
     "1, master=yarn executor.memory=8g executor.memoryOverhead=600m yarn.isPython=true, 172",
     "1, 'master=yarn yarn.isPython=true executor.pyspark.memory=1g executor.memoryOverhead=2g', 896",
     "1, master=k8s://https://h executor.memoryOverhead=4g kubernetes.resource.type=python, 64",
+    "1, master=k8s://https://h executor.memoryOverhead=2g kubernetes.resource.type=java, 896",
+    // A notebook in client mode; the server of Spark Connect as a plug-in, and as the program.
+    "1, master=k8s://https://h executor.memoryOverhead=4g serializer.objectStreamReset=100, 64",
+    "1, 'master=yarn executor.memoryOverhead=4g"
+        + " plugins=org.apache.spark.sql.connect.SparkConnectPlugin', 64",
+    "1, master=k8s://https://h executor.memoryOverhead=4g SERVES_PYTHON=true, 64",
   })
   void shouldLimitTheBytesOfAHost(long heapGib, String pairs, long expectedMib) {
-    SparkMemory spark = settings(pairs.replace("APPLICATION", SparkMemory.APPLICATION_MEMORY));
+    SparkMemory spark =
+        settings(
+            pairs
+                .replace("APPLICATION", SparkMemory.APPLICATION_MEMORY)
+                .replace("SERVES_PYTHON", SparkMemory.SERVES_PYTHON));
     PinnedLimit limit = PinnedLimit.of(AUTO, host(64, heapGib), spark, HARDWARE);
     assertThat(limit.bytes()).isEqualTo(expectedMib * MIB);
-    assertThat(limit.derivation().contains("because of spark.plugins"))
-        .isEqualTo(expectedMib == 224);
+    assertThat(limit.derivation().contains("for another engine")).isEqualTo(expectedMib == 224);
   }
 
   @Test
