@@ -30,6 +30,10 @@ import org.sparkrdma.verbs.VerbsException;
  */
 final class FileWindows {
   private static final Logger LOG = LoggerFactory.getLogger(FileWindows.class);
+
+  /** A quarter of vm.max_map_count: windows that page on demand are bounded by nothing else. */
+  private static final int MAX_MAPPINGS = 16_384;
+
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
   private static final long FULL_NS = Duration.ofMillis(10).toNanos();
 
@@ -85,9 +89,9 @@ final class FileWindows {
     this.device = server.device();
     this.windowBytes = server.settings().windowBytes();
     DeviceFitness fitness = server.fitness();
-    this.maxWindows = fitness.maxWindows();
     this.access = fitness.fileAccess(server.settings());
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
+    this.maxWindows = pinned ? fitness.maxWindows() : Math.min(MAX_MAPPINGS, fitness.maxWindows());
     this.excluded = List.copyOf(excluded);
     this.outputs = server.outputs();
     this.copies = context.memory();
