@@ -95,7 +95,7 @@ final class CmThreads {
   private void guarded(Runnable call) {
     try {
       call.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError e) {
       // The next call is another connection's.
       LOG.warn("Unexpected failure: thread={}; the attempt ends at its time-out", name, e);
     }
