@@ -30,7 +30,8 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
  * One end of an example: a device, one connection, and short messages over it. A receive is always
- * posted, so that the other end may send at any time.
+ * posted, so that the other end may send at any time. Kept simple: it allocates memory for each
+ * message.
  *
  * <p>Confined to the thread that opened it, which also closes it.
  */

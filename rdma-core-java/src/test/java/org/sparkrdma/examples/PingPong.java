@@ -32,15 +32,17 @@ final class PingPong {
   private static final int RECEIVE = 0;
   private static final int SEND = 1;
 
-  /** Completions by the id of their request. */
+  /** Completions that were not awaited yet, by the id of their request. */
   private static final int[] COMPLETED = new int[2];
 
   private PingPong() {}
 
-  /** Arguments: {@code server ENGINE HOST PORT} or {@code client ENGINE HOST PORT}. */
+  /** Arguments: {@code server ENGINE HOST:PORT} or {@code client ENGINE HOST:PORT}. */
   public static void main(String[] arguments) throws VerbsException {
     boolean server = arguments[0].equals("server");
-    InetSocketAddress address = new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3]));
+    int colon = arguments[2].lastIndexOf(':');
+    int port = Integer.parseInt(arguments[2].substring(colon + 1));
+    InetSocketAddress address = new InetSocketAddress(arguments[2].substring(0, colon), port);
     Verbs.Choice choice = Verbs.choose(arguments[1], EngineSettings.none());
     if (choice.engine() == null) {
       throw new IllegalStateException("no RDMA device: " + choice.reasons());
@@ -64,39 +66,42 @@ final class PingPong {
         connection = manager.resolve(address, null, Duration.ofSeconds(5));
         await(manager, ConnectionEvent.Type.RESOLVED);
       }
-      QueuePair pair =
-          connection.createQueuePair(
-              domain, new QueuePairSettings(queue, queue, 2, 1, 1, Set.of()));
-      pair.postReceive(receive); // before the other end can send
+      QueuePairSettings settings = new QueuePairSettings(queue, queue, 2, 1, 1, Set.of());
+      QueuePair pair = connection.createQueuePair(domain, settings);
+      requirePosted(pair.postReceive(receive)); // before the other end can send
       if (server) {
         connection.accept(ConnectionParameters.of(new byte[0]));
       } else {
         connection.connect(ConnectionParameters.of(new byte[0]));
       }
       await(manager, ConnectionEvent.Type.ESTABLISHED);
-      long beganNs = System.nanoTime();
-      int sends = 0;
       if (!server) {
-        pair.postSend(send);
-        await(queue, SEND, ++sends);
+        requirePosted(pair.postSend(send));
+        await(queue, SEND);
       }
-      for (int turn = 1; turn <= TURNS; turn++) {
-        await(queue, RECEIVE, turn);
+      for (int turn = 0; turn < TURNS; turn++) {
+        await(queue, RECEIVE);
         numbers.putLong(8, numbers.getLong(0) + 1);
-        pair.postReceive(receive); // before the answer to what is sent now
-        pair.postSend(send);
-        await(queue, SEND, ++sends); // until then the memory is the device's
+        requirePosted(pair.postReceive(receive)); // before the answer to what is sent now
+        requirePosted(pair.postSend(send));
+        await(queue, SEND); // until then the memory is the device's
       }
-      long turnNs = (System.nanoTime() - beganNs) / TURNS;
-      System.out.println("sent " + numbers.getLong(8) + ", a turn took " + turnNs + " ns");
+      System.out.println("sent " + numbers.getLong(8));
       if (server) {
-        await(manager, ConnectionEvent.Type.DISCONNECTED);
+        await(manager, ConnectionEvent.Type.DISCONNECTED); // the client's last send must arrive
       }
     } // closes all that was created on the device
   }
 
-  private static void await(CompletionQueue queue, int request, int count) {
-    while (COMPLETED[request] < count) {
+  /** The queue is never full here: each request completes before the next is posted. */
+  private static void requirePosted(boolean posted) {
+    if (!posted) {
+      throw new IllegalStateException("nothing was posted: the queue is full");
+    }
+  }
+
+  private static void await(CompletionQueue queue, int request) {
+    while (COMPLETED[request] == 0) {
       queue.poll(
           4,
           completion -> {
@@ -106,6 +111,7 @@ final class PingPong {
             COMPLETED[(int) completion.requestId()]++;
           });
     }
+    COMPLETED[request]--;
   }
 
   private static ConnectionEvent await(ConnectionManager manager, ConnectionEvent.Type wanted) {
