@@ -9,11 +9,13 @@ import java.util.Set;
  *
  * <p>Owned by the thread that polls its completion queues. With {@link
  * org.sparkrdma.verbs.device.Capability#POST_BESIDE_POLL} any thread may post sends; {@link #close}
- * waits for it, and later posts are refused. Posting allocates nothing. Sends complete in the order
- * posted. A request occupies its queue until its completion was polled. An unsignalled request has
- * no completion when it succeeds; it occupies its queue until the completion of a later signalled
- * request was polled. The first error moves the queue pair to {@link QueuePairState#ERROR}, and all
- * its other work completes with {@link WorkStatus#FLUSH_ERROR}.
+ * waits for it, and later posts are refused. Posting allocates nothing, but for the engine {@code
+ * disni}, which allocates for each request. Sends complete in the order posted. A request occupies
+ * its queue until its completion was polled. An unsignalled request has no completion when it
+ * succeeds; it occupies its queue until the completion of a later signalled request was polled, so
+ * at least one of every {@link QueuePairSettings#sendDepth} requests must be signalled. The first
+ * error moves the queue pair to {@link QueuePairState#ERROR}, and all its other work completes with
+ * {@link WorkStatus#FLUSH_ERROR}.
  */
 public interface QueuePair extends AutoCloseable {
   /** {@return its number, unique on its device while it exists} */
@@ -37,7 +39,8 @@ public interface QueuePair extends AutoCloseable {
   boolean postSend(WorkRequest request);
 
   /**
-   * Posts several requests with one call to the device.
+   * Posts several requests. The engine {@code ibverbs} calls the device once for up to 32 of them,
+   * {@code disni} once for each.
    *
    * @param requests the operations with their memory
    * @param offset index of the first one
