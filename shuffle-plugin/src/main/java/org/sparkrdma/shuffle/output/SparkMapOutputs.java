@@ -160,7 +160,7 @@ public class SparkMapOutputs implements MapOutputs {
     MapOutput output;
     try (FileChannel channel = FileChannel.open(index, StandardOpenOption.READ)) {
       int partitions = Math.toIntExact(channel.size() / Long.BYTES - 1);
-      boolean whole = partitions <= range.maxWhole();
+      boolean whole = range.readsWhole().test(partitions);
       int first = whole ? 0 : range.first();
       int end = whole ? partitions : range.end();
       if (first >= end || end > partitions || channel.size() % Long.BYTES != 0) {

@@ -62,7 +62,7 @@ final class BlockLoad implements Leased {
     /** Null until it is known. */
     MapOutput map;
 
-    /** Whether {@link #map} was read by this load. */
+    /** Whether {@link #map} was found by this load. */
     boolean isNew;
 
     /** Whether the block goes on behind it: the rest is loaded when this part is. */
@@ -71,8 +71,11 @@ final class BlockLoad implements Leased {
     /** Whether its files are gone or cannot be read. */
     boolean isUnreadable;
 
-    /** An index of at most so many partitions is read as a whole: see {@link IndexCache}. */
-    int maxWhole;
+    /** Whether that was a file, not the cache. */
+    boolean wasRead;
+
+    /** What its index costs in the {@link IndexCache} that was read as a whole; 0 without one. */
+    long claimed;
 
     /** Where it begins, and its maximum end, from the beginning of the block. */
     long from;
@@ -118,6 +121,9 @@ final class BlockLoad implements Leased {
   /** Of the index cache when it began. */
   private final long generation;
 
+  /** What it could evict then. */
+  private final long evictable;
+
   private final List<Part> parts = new ArrayList<>(MAX_BLOCKS);
   private final List<RegisteredChunk> chunks = new ArrayList<>();
 
@@ -137,13 +143,14 @@ final class BlockLoad implements Leased {
   /**
    * @param disk on whose thread it runs
    */
-  BlockLoad(LoadContext context, WaitingLocate locate, int disk, IndexCache indexes) {
+  BlockLoad(LoadContext context, WaitingLocate locate, int disk, IndexCache indexes, long nowNs) {
     this.context = context;
     this.locate = locate;
     this.share = locate.share();
     this.disk = disk;
     this.indexes = indexes;
     this.generation = indexes.generation();
+    this.evictable = indexes.evictable(nowNs);
   }
 
   WaitingLocate locate() {
@@ -184,18 +191,14 @@ final class BlockLoad implements Leased {
   }
 
   /** Adds a block, or a part of one whose map output is known. */
-  void add(Part part, long nowNs) {
+  void add(Part part) {
     parts.add(part);
-    if (part.map == null) {
-      indexes.beginRead(part, nowNs);
-    }
     knownBytes += part.map == null ? 0 : part.to - part.from;
   }
 
   /** Nobody needs it any more: it need not run. */
   void cancel() {
     cancelled = true;
-    parts.forEach(indexes::endRead);
   }
 
   /** The agent has its result. */
@@ -229,6 +232,12 @@ final class BlockLoad implements Leased {
       return;
     }
     if (part.map == null) {
+      part.isNew = true;
+      // Another load may have read it since.
+      part.map = indexes.known(part.owner, part.shuffleId, part.mapId);
+    }
+    if (part.map == null) {
+      part.wasRead = true;
       part.map =
           context
               .source()
@@ -236,8 +245,8 @@ final class BlockLoad implements Leased {
                   part.owner,
                   part.shuffleId,
                   part.mapId,
-                  new PartitionRange(part.first, part.end, part.maxWhole));
-      part.isNew = true;
+                  new PartitionRange(
+                      part.first, part.end, count -> indexes.tryClaim(part, count, evictable)));
     }
     if (part.map == null || part.end > part.map.partitions()) {
       part.outcome = Outcome.UNKNOWN;

@@ -3,11 +3,12 @@ package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
@@ -17,12 +18,13 @@ import org.sparkrdma.shuffle.wire.Locate;
 /**
  * Map outputs whose offsets and checksums are kept, with the windows of their files. Bounded in
  * partitions, which determine the heap, together with those of the indexes that loads read as a
- * whole; any number of loads may read parts. The files of a map output never change, because a map
- * id is of one attempt of a task: {@code RdmaPolicy} refuses Spark's protocol before that.
+ * whole (half as many more, where these may take the place of others). The files of a map output
+ * never change, because a map id is of one attempt of a task: {@code RdmaPolicy} refuses Spark's
+ * protocol before that.
  *
  * <p>A new one takes the place only of what was not used for a while: of more outputs than fit,
  * read one after the other again and again, a part stays that way, and the others are read in part
- * for each block. Confined to the agent.
+ * for each block. Confined to the agent, but for {@link #known} and {@link #tryClaim}.
  */
 final class IndexCache {
   /** What an entry costs beside its partitions. */
@@ -31,8 +33,11 @@ final class IndexCache {
   /** An entry that was used since is not evicted. */
   static final Duration RECENT = Duration.ofSeconds(5);
 
-  /** An index of a shuffle of which none was read yet gets such a part of the cache. */
-  private static final int UNKNOWN_PART = 2_048;
+  /** Part of the cache in whose place indexes may be read as a whole. */
+  private static final int EVICTABLE_PART = 2;
+
+  /** What can be evicted is looked for again after this time. */
+  private static final long LOOK_NS = Duration.ofMillis(100).toNanos();
 
   private static final float LOAD_FACTOR = 0.75f;
   private static final long RECENT_NS = RECENT.toNanos();
@@ -45,16 +50,15 @@ final class IndexCache {
   /** Least recently used first. */
   private final Map<Key, Entry> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
-  private long partitions;
+  /** Those that are kept, for loads that were planned before. Written by the agent. */
+  private final Map<Key, MapOutput> known = new ConcurrentHashMap<>();
 
-  /** Partitions of each map output of a shuffle, once one was read. */
-  private final Map<Integer, Integer> partitionsOf = new HashMap<>();
+  /** Cost of what is kept, and of what loads have read as a whole until they end. */
+  private final AtomicLong partitions = new AtomicLong();
 
-  /** The parts of loads that read an index as a whole, one for each map output. */
-  private final Map<Key, BlockLoad.Part> reading = new HashMap<>();
-
-  /** What these may cost. */
-  private long readingPartitions;
+  private long evictable;
+  private long lookedNs;
+  private boolean hasLooked;
 
   /** Number of shuffles that were removed: what began to load before is not kept. */
   private long generation;
@@ -62,7 +66,7 @@ final class IndexCache {
   /** That of a look-up. */
   private final Key wanted = new Key();
 
-  /** Of a map output. Not changed while it is in the map. */
+  /** Of a map output. Not changed while it is in a map. */
   private static final class Key {
     private int owner;
     private int shuffleId;
@@ -91,7 +95,7 @@ final class IndexCache {
 
   /** A map output, and what is registered of its file. */
   static final class Entry {
-    private final int shuffleId;
+    private final Key key;
     private final MapOutput map;
     private final int disk;
     private final int blocks;
@@ -107,8 +111,8 @@ final class IndexCache {
     /** Number of windows that load or are leased. */
     private int busyWindows;
 
-    private Entry(int shuffleId, MapOutput map, int disk, int windowBytes, long nowNs) {
-      this.shuffleId = shuffleId;
+    private Entry(Key key, MapOutput map, int disk, int windowBytes, long nowNs) {
+      this.key = key;
       this.map = map;
       this.disk = disk;
       this.blocks = map.blocks();
@@ -194,27 +198,42 @@ final class IndexCache {
     return generation;
   }
 
-  /**
-   * A load is about to read an index, as a whole if that would be kept now and no other load reads
-   * it: sets {@code maxWhole} of its part. {@link #endRead} follows, also when it was not read.
-   */
-  void beginRead(BlockLoad.Part part, long nowNs) {
-    Integer known = partitionsOf.get(part.shuffleId);
-    int most = known == null ? maxPartitions / UNKNOWN_PART : known;
-    long cost = (long) ENTRY_PARTITIONS + most;
-    long lacking = partitions + readingPartitions + cost - maxPartitions;
-    Key key = new Key().set(part.owner, part.shuffleId, part.mapId);
-    if (evictable(lacking, nowNs) >= lacking && reading.putIfAbsent(key, part) == null) {
-      readingPartitions += cost;
-      part.maxWhole = most;
-    }
+  /** A map output that is kept by now; else null. Any thread. */
+  MapOutput known(int owner, int shuffleId, long mapId) {
+    return known.get(new Key().set(owner, shuffleId, mapId));
   }
 
-  /** An index was read, or need not be. A second call for a part does nothing. */
-  void endRead(BlockLoad.Part part) {
-    if (reading.remove(wanted.set(part.owner, part.shuffleId, part.mapId), part)) {
-      readingPartitions -= (long) ENTRY_PARTITIONS + part.maxWhole;
+  /**
+   * Whether a load may read an index as a whole: it would be kept, perhaps in place of others.
+   * {@link #offer} or {@link #endClaim} follows. Any thread.
+   *
+   * @param count its partitions
+   * @param evictablePartitions what could be evicted when the load began
+   */
+  boolean tryClaim(BlockLoad.Part part, int count, long evictablePartitions) {
+    long cost = (long) ENTRY_PARTITIONS + count;
+    if (partitions.addAndGet(cost) > maxPartitions + evictablePartitions) {
+      partitions.addAndGet(-cost);
+      return false;
     }
+    part.claimed = cost;
+    return true;
+  }
+
+  /** An index that was read as a whole is not kept. Does nothing without a claim. */
+  void endClaim(BlockLoad.Part part) {
+    partitions.addAndGet(-part.claimed);
+    part.claimed = 0;
+  }
+
+  /** What could be evicted a short while ago. */
+  long evictable(long nowNs) {
+    if (!hasLooked || nowNs - lookedNs > LOOK_NS) {
+      hasLooked = true;
+      lookedNs = nowNs;
+      evictable = evictable(maxPartitions / EVICTABLE_PART, nowNs);
+    }
+    return evictable;
   }
 
   /** What can be evicted now, or a part of it that is enough. */
@@ -238,39 +257,41 @@ final class IndexCache {
   }
 
   /**
-   * Counts a map output that was loaded for a block, and keeps it if there is room.
+   * Counts a map output that was read for a block, and keeps it if there is room.
    *
    * @param loadedIn generation in which its load began
    */
-  void offer(int owner, int shuffleId, long mapId, MapOutput map, long loadedIn, long nowNs) {
+  void offer(BlockLoad.Part part, long loadedIn, long nowNs) {
+    MapOutput map = part.map;
     counters.increment(map.isWhole() ? Counter.INDEXES_READ : Counter.INDEX_PARTS_READ);
-    if (loadedIn == generation) {
-      partitionsOf.put(shuffleId, map.partitions());
-    }
-    long cost = cost(map);
-    long lacking = partitions + cost - maxPartitions;
     if (!map.isWhole()
-        || cost > maxPartitions
         || loadedIn != generation
-        || get(owner, shuffleId, mapId, nowNs) != null
-        || evictable(lacking, nowNs) < lacking) {
+        || get(part.owner, part.shuffleId, part.mapId, nowNs) != null
+        || (part.claimed == 0 && !tryClaim(part, map.partitions(), evictable(nowNs)))) {
+      return;
+    }
+    long lacking = partitions.get() - maxPartitions;
+    if (evictable(lacking, nowNs) < lacking) {
       return;
     }
     Iterator<Entry> eldestFirst = entries.values().iterator();
-    while (partitions + cost > maxPartitions) {
+    while (lacking > 0) {
       Entry eldest = eldestFirst.next();
       if (eldest.busyWindows == 0) {
         eldestFirst.remove();
         remove(eldest);
+        lacking -= cost(eldest.map);
       }
     }
-    partitions += cost;
-    Entry entry = new Entry(shuffleId, map, source.dataDisk(map), windowBytes, nowNs);
-    entries.put(new Key().set(owner, shuffleId, mapId), entry);
+    part.claimed = 0;
+    Key key = new Key().set(part.owner, part.shuffleId, part.mapId);
+    entries.put(key, new Entry(key, map, source.dataDisk(map), windowBytes, nowNs));
+    known.put(key, map);
   }
 
   private void remove(Entry entry) {
-    partitions -= cost(entry.map);
+    partitions.addAndGet(-cost(entry.map));
+    known.remove(entry.key);
     entry.removed = true;
     for (FileWindow window : entry.windows) {
       if (window != null && window.isIdle()) {
@@ -290,9 +311,8 @@ final class IndexCache {
   /** Removes the map outputs of a shuffle, whose files are deleted. */
   void unregister(int shuffleId) {
     generation++;
-    partitionsOf.remove(shuffleId);
     List<Entry> removed = new ArrayList<>();
-    entries.values().removeIf(entry -> entry.shuffleId == shuffleId && removed.add(entry));
+    entries.values().removeIf(entry -> entry.key.shuffleId == shuffleId && removed.add(entry));
     removed.forEach(this::remove);
   }
 

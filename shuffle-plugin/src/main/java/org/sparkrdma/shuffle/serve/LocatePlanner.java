@@ -241,10 +241,10 @@ final class LocatePlanner {
       submit(disk);
     }
     if (building[disk] == null) {
-      building[disk] = new BlockLoad(context, locate, disk, indexes);
+      building[disk] = new BlockLoad(context, locate, disk, indexes, nowNs);
       locate.add(building[disk]);
     }
-    building[disk].add(part, nowNs);
+    building[disk].add(part);
   }
 
   // What was found.
@@ -275,12 +275,12 @@ final class LocatePlanner {
 
   /** Keeps the index that a load has read, or forgets one whose file cannot be read. */
   private void keep(BlockLoad load, BlockLoad.Part part, long nowNs) {
-    indexes.endRead(part);
     if (part.isUnreadable) {
       indexes.drop(part.owner, part.shuffleId, part.mapId);
-    } else if (part.map != null && part.isNew) {
-      indexes.offer(part.owner, part.shuffleId, part.mapId, part.map, load.generation(), nowNs);
+    } else if (part.map != null && part.wasRead) {
+      indexes.offer(part, load.generation(), nowNs);
     }
+    indexes.endClaim(part);
   }
 
   /** Gives a LOCATE what a load has found of a block, and begins to load the rest. */

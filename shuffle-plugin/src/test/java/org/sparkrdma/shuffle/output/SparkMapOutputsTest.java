@@ -101,7 +101,10 @@ class SparkMapOutputsTest {
       for (int end = first + 1; end <= PARTITIONS; end++) {
         MapOutput part =
             outputs.openRange(
-                Locate.OWN, SHUFFLE, MAP, new PartitionRange(first, end, PARTITIONS - 1));
+                Locate.OWN,
+                SHUFFLE,
+                MAP,
+                new PartitionRange(first, end, count -> count < PARTITIONS));
         assertThat(part.isWhole()).isEqualTo(end - first == PARTITIONS);
         assertThat(part.partitions()).isEqualTo(PARTITIONS);
         assertThat(part.hasSums()).isTrue();
@@ -112,12 +115,17 @@ class SparkMapOutputsTest {
         }
       }
     }
-    assertThat(outputs.openRange(Locate.OWN, SHUFFLE, MAP, new PartitionRange(2, 3, PARTITIONS)))
+    assertThat(
+            outputs.openRange(
+                Locate.OWN, SHUFFLE, MAP, new PartitionRange(2, 3, count -> count <= PARTITIONS)))
         .matches(MapOutput::isWhole);
     assertThatThrownBy(
             () ->
                 outputs.openRange(
-                    Locate.OWN, SHUFFLE, MAP, new PartitionRange(0, PARTITIONS + 1, 1)))
+                    Locate.OWN,
+                    SHUFFLE,
+                    MAP,
+                    new PartitionRange(0, PARTITIONS + 1, count -> false)))
         .isInstanceOf(IOException.class);
   }
 

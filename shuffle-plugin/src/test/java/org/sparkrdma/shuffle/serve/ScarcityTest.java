@@ -133,7 +133,7 @@ class ScarcityTest extends BlockServerFixture {
 
     @Override
     public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range) {
-      boolean whole = sums.length <= range.maxWhole();
+      boolean whole = range.readsWhole().test(sums.length);
       wholePartitions += whole ? sums.length : 0;
       indexNs += whole ? INDEX_NS + sums.length * INDEX_PARTITION_NS : INDEX_PART_NS;
       return new Output(file, offsets, sums, indexDisk(shuffleId, mapId), whole);
