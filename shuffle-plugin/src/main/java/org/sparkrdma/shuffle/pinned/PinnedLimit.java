@@ -68,7 +68,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes) {
               ("1/" + spark.overheadPart() + " of " + OVERHEAD)
                   + (" above " + (JVM_BYTES >> 20) + " MiB")
                   + (spark.besideNative() ? " (the rest is for another engine)" : "")
-                  + (spark.besidePython() ? " (Spark's default; the rest is for Python)" : ""),
+                  + (spark.shared() ? " (Spark's default; the rest is for Python or RocksDB)" : ""),
               above / spark.overheadPart()));
     }
     if (shared.isPresent()) {

@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ValueType;
 
 /**
@@ -19,8 +20,8 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * @param cores of an executor; 1 where no setting names them
  * @param besideNative whether another engine allocates native memory, for which the user has raised
  *     memoryOverhead
- * @param besidePython whether Python's processes use the container, too, for which the user raises
- *     memoryOverhead where {@code spark.executor.pyspark.memory} is not set
+ * @param shared whether Python's processes or RocksDB use the overhead, too, for which the user
+ *     raises memoryOverhead where {@code spark.executor.pyspark.memory} is not set
  */
 public record SparkMemory(
     OptionalLong overheadBytes,
@@ -28,7 +29,7 @@ public record SparkMemory(
     long totalBytes,
     long cores,
     boolean besideNative,
-    boolean besidePython) {
+    boolean shared) {
   /**
    * {@code spark.executor.memory} of the application, which the driver sends with its
    * configuration. In an executor with a ResourceProfile, Spark replaces the setting by the
@@ -66,15 +67,6 @@ public record SparkMemory(
           "io.glutenproject.GlutenPlugin",
           "com.nvidia.spark.SQLPlugin");
 
-  /** Managers of Spark and of this plug-in: others come with an engine, such as Auron's. */
-  private static final Set<String> MANAGERS =
-      Set.of(
-          "sort",
-          "tungsten-sort",
-          "org.apache.spark.shuffle.sort.SortShuffleManager",
-          "org.sparkrdma.shuffle.RdmaShuffleManager",
-          "org.apache.spark.shuffle.rdma.RdmaShuffleManager");
-
   /**
    * Reads Spark's settings, with Spark's defaults.
    *
@@ -95,7 +87,7 @@ public record SparkMemory(
     long derived = Math.max(minimum, (long) (sizedBy * factor));
     long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
     long byDefault = Math.max(minimum, (long) (sizedBy * DEFAULT_FACTOR));
-    long ours = hasPythonOverhead(setting) ? Math.min(overhead, byDefault) : overhead;
+    long ours = sharesOverhead(setting) ? Math.min(overhead, byDefault) : overhead;
     String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
     return new SparkMemory(
@@ -113,18 +105,19 @@ public record SparkMemory(
         .map(String::trim);
   }
 
+  /** Managers of others come with an engine, such as Auron's. */
   private static boolean hasNativeEngine(UnaryOperator<String> setting) {
+    String manager = or(setting, "spark.shuffle.manager", "sort");
     return plugins(setting).anyMatch(NATIVE::contains)
-        || !MANAGERS.contains(or(setting, "spark.shuffle.manager", "sort"))
-        || or(setting, "spark.sql.streaming.stateStore.providerClass", "").contains("RocksDB");
+        || !(RdmaPolicy.isSort(manager) || RdmaPolicy.isOurs(manager));
   }
 
   /**
-   * Whether the overhead has the memory of Python's or R's processes, by keys that Spark sets
-   * itself: the last one in each SparkContext that Python makes (pyspark/core/context.py), and on
-   * Kubernetes in client mode only that.
+   * Whether the overhead has the memory of Python's processes, by keys that Spark sets itself: that
+   * of the serializer in each SparkContext that Python makes (pyspark/core/context.py), and on
+   * Kubernetes in client mode only that. Or the memory of RocksDB, which is not bounded.
    */
-  private static boolean hasPythonOverhead(UnaryOperator<String> setting) {
+  private static boolean sharesOverhead(UnaryOperator<String> setting) {
     String program = or(setting, "spark.kubernetes.resource.type", "java");
     boolean python =
         ValueType.isTrue(setting.apply("spark.yarn.isPython"))
@@ -132,7 +125,8 @@ public record SparkMemory(
             || !program.equals("java")
             || "100".equals(setting.apply("spark.serializer.objectStreamReset"))
             || plugins(setting).anyMatch(name -> name.startsWith(CONNECT));
-    return python && setting.apply(PYTHON_MEMORY) == null;
+    String states = or(setting, "spark.sql.streaming.stateStore.providerClass", "");
+    return (python && setting.apply(PYTHON_MEMORY) == null) || states.contains("RocksDB");
   }
 
   /** The plug-in may pin one part of so many of what memoryOverhead leaves to native memory. */

@@ -120,8 +120,7 @@ class PinnedLimitTest {
     "1, master=yarn executor.memoryOverhead=2g shuffle.manager=x.AuronShuffleManager, 224",
     "1, 'master=yarn executor.memoryOverhead=2g"
         + " shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager', 896",
-    "1, 'master=yarn executor.memoryOverhead=2g"
-        + " spark.sql.streaming.stateStore.providerClass=x.RocksDBStateStoreProvider', 224",
+    "1, master=yarn executor.memoryOverhead=2g shuffle.manager=Tungsten-Sort, 896",
     // The overhead is meant for Python, but for what Spark adds without a setting.
     "1, master=yarn executor.memory=10g executor.memoryOverhead=4g yarn.isPython=true, 384",
     "1, master=yarn executor.memory=10g executor.memoryOverheadFactor=0.4 yarn.isPython=true, 384",
@@ -134,6 +133,8 @@ class PinnedLimitTest {
     "1, 'master=yarn executor.memoryOverhead=4g"
         + " plugins=org.apache.spark.sql.connect.SparkConnectPlugin', 64",
     "1, master=k8s://https://h executor.memoryOverhead=4g SERVES_PYTHON=true, 64",
+    "1, 'master=yarn executor.memoryOverhead=4g"
+        + " spark.sql.streaming.stateStore.providerClass=x.RocksDBStateStoreProvider', 64",
   })
   void shouldLimitTheBytesOfAHost(long heapGib, String pairs, long expectedMib) {
     SparkMemory spark =
