@@ -31,7 +31,7 @@ import org.sparkrdma.verbs.VerbsException;
 final class FileWindows {
   private static final Logger LOG = LoggerFactory.getLogger(FileWindows.class);
 
-  /** A quarter of vm.max_map_count: windows that page on demand are bounded by nothing else. */
+  /** A quarter of vm.max_map_count, beyond which the JVM gets no stacks and no heap. */
   private static final int MAX_MAPPINGS = 16_384;
 
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
@@ -91,7 +91,7 @@ final class FileWindows {
     DeviceFitness fitness = server.fitness();
     this.access = fitness.fileAccess(server.settings());
     this.pinned = !access.contains(AccessFlag.ON_DEMAND);
-    this.maxWindows = pinned ? fitness.maxWindows() : Math.min(MAX_MAPPINGS, fitness.maxWindows());
+    this.maxWindows = Math.min(MAX_MAPPINGS, fitness.maxWindows());
     this.excluded = List.copyOf(excluded);
     this.outputs = server.outputs();
     this.copies = context.memory();

@@ -33,8 +33,11 @@ final class Agent implements Runnable {
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
-  /** Maximum number of regions of receive memory, and of messages, that one tick deregisters. */
+  /** Maximum number of regions of receive memory that one tick deregisters; of messages, below. */
   private static final int REGIONS_AT_ONCE = 8;
+
+  /** These are shorter. */
+  private static final int MESSAGE_REGIONS_AT_ONCE = 32;
 
   private static final long SHORT_TICK_NS = 5_000_000;
   private static final long TICK_NS = 100_000_000;
@@ -199,7 +202,7 @@ final class Agent implements Runnable {
       shared.messageBuffers().markIdle();
       shared.receiveMemory().markIdle();
     }
-    shared.messageBuffers().trimIdle(REGIONS_AT_ONCE);
+    shared.messageBuffers().trimIdle(MESSAGE_REGIONS_AT_ONCE);
     shared.receiveMemory().trimIdle(REGIONS_AT_ONCE);
   }
 
