@@ -30,6 +30,9 @@ import org.sparkrdma.shuffle.estimate.Stage.Saving;
 final class Application {
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** Stages that a note names. */
+  private static final int MAX_NAMED = 5;
+
   /** What is needed of the start of a job; all stages that it comes from are passed over. */
   @JsonIgnoreProperties(ignoreUnknown = true)
   private record JobStart(
@@ -193,16 +196,24 @@ final class Application {
     return savings.stream().mapToDouble(part).sum();
   }
 
-  private long coveredMs(Stream<Interval> intervals) {
+  private static long coveredMs(Stream<Interval> intervals) {
     long covered = 0;
     long until = Long.MIN_VALUE;
     for (Interval one : intervals.sorted(Comparator.comparingLong(Interval::startMs)).toList()) {
-      // What has not ended ends with the log.
-      long endMs = Math.min(one.endMs(), lastMs);
-      covered += Math.max(0, endMs - Math.max(until, one.startMs()));
-      until = Math.max(until, endMs);
+      covered += Math.max(0, one.endMs() - Math.max(until, one.startMs()));
+      until = Math.max(until, one.endMs());
     }
     return covered;
+  }
+
+  private Stream<Interval> endedJobs() {
+    return jobs.values().stream().filter(job -> job.endMs() < Long.MAX_VALUE);
+  }
+
+  /** Spark may have dropped the end of a job: of one without an end, only its stages count. */
+  private Stream<Interval> stagesBesideJobs() {
+    boolean allEnded = !jobs.isEmpty() && endedJobs().count() == jobs.size();
+    return allEnded ? Stream.empty() : savings.stream().map(Saving::interval);
   }
 
   /**
@@ -214,7 +225,7 @@ final class Application {
   Estimation estimate(EventLog log, String incomplete, String cutOff) {
     openStages.values().forEach(stage -> savings.add(stage.saving()));
     double coveredMs = coveredMs(savings.stream().map(Saving::interval));
-    double timeMs = Math.max(1, jobs.isEmpty() ? coveredMs : coveredMs(jobs.values().stream()));
+    double timeMs = Math.max(1, coveredMs(Stream.concat(endedJobs(), stagesBesideJobs())));
     // Of stages at the same time, all share the cores, but only one may be what others wait for.
     double spansMs = sum(one -> one.interval().endMs() - one.interval().startMs());
     double mean = coveredMs / Math.max(1, spansMs);
@@ -265,6 +276,10 @@ final class Application {
     if ((eventOfPlugIn || classes.contains("org.sparkrdma.")) && !off) {
       return "not estimated, because it ran with this plug-in";
     }
+    boolean ucx = settings.path("spark.rapids.shuffle.mode").asText().equalsIgnoreCase("ucx");
+    if (manager.endsWith("RapidsShuffleManager") && ucx) {
+      return "no verdict: blocks were fetched by UCX and not by Spark's own transfer";
+    }
     // Other managers have a transfer of their own.
     if (!manager.contains("org.sparkrdma.")
         && !manager.matches("|(tungsten-)?sort|.*(Sort|Comet|Columnar|Rapids)ShuffleManager")) {
@@ -288,7 +303,15 @@ final class Application {
       notes.add("lines that could not be read: " + unreadable);
     }
     if (!withoutMetrics.isEmpty()) {
-      notes.add("tasks without metrics count as if they had not waited: " + withoutMetrics);
+      int all = withoutMetrics.values().stream().mapToInt(Integer::intValue).sum();
+      boolean few = withoutMetrics.size() <= MAX_NAMED;
+      notes.add(
+          "tasks without metrics count as if they had not waited: "
+              + (few ? withoutMetrics : all + " in " + withoutMetrics.size() + " stages"));
+    }
+    long open = jobs.size() - endedJobs().count();
+    if (ended && open > 0) {
+      notes.add("jobs whose end is missing: " + open + "; of these only the stages count");
     }
     if (mergedBytes > 0) {
       notes.add(Report.bytes(mergedBytes) + " in merged blocks (push-based shuffle) save nothing");

@@ -138,8 +138,12 @@ final class Stage {
   Saving saving() {
     held.sort(Comparator.comparingLong(Task::launchMs));
     double span = Math.max(1, endMs - startMs);
-    // Without events of executors, as many as tasks ran at the same time on average.
-    int used = slots > 0 ? slots : (int) Math.max(1, Math.round(durationsMs / span));
+    // Other resources than cores, and other stages, may leave fewer than executors have. Without
+    // events of executors, as many as tasks ran at the same time on average.
+    int used =
+        slots > 0
+            ? Math.min(slots, mostAtOnce())
+            : (int) Math.max(1, Math.round(durationsMs / span));
     double shared = cores > 0 ? cores : used;
     double replayed = replay(used, false);
     double part = replayed == 0 ? 0 : 1 - replay(used, true) / replayed;
@@ -158,6 +162,20 @@ final class Stage {
         busy * Math.min(registered, copies) * perCore,
         (1 + busy) / 2 * (registered + copies) / 2 * perCore,
         Math.min(Math.max(registered, copies) * perCore, span - floor - most));
+  }
+
+  /** The most tasks that ran at the same time. */
+  private int mostAtOnce() {
+    PriorityQueue<Long> ends = new PriorityQueue<>();
+    int most = 0;
+    for (Task task : held) {
+      while (!ends.isEmpty() && ends.peek() <= task.launchMs()) {
+        ends.remove();
+      }
+      ends.add(task.launchMs() + task.durationMs());
+      most = Math.max(most, ends.size());
+    }
+    return most;
   }
 
   /** When the last task ends, each of which takes the slot that is free first, in milliseconds. */

@@ -326,6 +326,33 @@ class EstimateTest {
     assertThat(one.waitingAtMost()).isCloseTo(0.5, within(1e-9));
   }
 
+  /** As with two GPUs for eight cores. */
+  @Test
+  void shouldReplayOnNoMoreSlotsThanTheStageHad() throws IOException {
+    Events events = log().executor("a", 8, 0).job(0, 0).stage(0, 0);
+    for (int i = 0; i < 8; i++) {
+      events.task(i / 2 * 10_000L, 10_000, 5_000, 1, 1_000);
+    }
+    Estimation one = only(write(ID, events.stageEnd(0, 0).jobEnd(0, 40_000).end(40_000).bytes()));
+    assertThat(one.waitingAtMost()).isCloseTo(0.5, within(1e-9));
+  }
+
+  /** Spark's queue was full: an idle hour is not the time of a job. */
+  @Test
+  void shouldCountOnlyTheStagesOfAJobWhoseEndIsMissing() throws IOException {
+    Events events = log().executor("a", 1, 0).job(0, 0).stage(0, 0);
+    events.task(0, 10_000, 5_000, 1, 1_000).stageEnd(0, 0).job(1, 3_600_000).stage(0, 1);
+    events.task(3_600_000, 10_000, 5_000, 1, 1_000);
+    String last = events.lines().remove(events.lines().size() - 1);
+    events.add(last.replace("\"Stage Attempt ID\":0", "\"Stage Attempt ID\":1"));
+    events.stageEnd(0, 1).jobEnd(1, 3_610_000).end(3_610_000);
+    Estimation one = only(write(ID, events.bytes()));
+    assertThat(one.seconds()).isEqualTo(20);
+    assertThat(one.waitingAtMost()).isCloseTo(0.5, within(1e-9));
+    assertThat(one.notes())
+        .contains("jobs whose end is missing: 1; of these only the stages count");
+  }
+
   @Test
   void shouldCountAndNameTasksWithoutMetrics() throws IOException {
     Events events = log().waitingJob().taskWithoutMetrics(0, 10).taskWithoutMetrics(5, 10);
@@ -442,6 +469,9 @@ class EstimateTest {
     Estimation remote = only(write(ID, events.end(21_000).bytes()));
     assertThat(remote.verdict()).isEqualTo(Verdict.NONE);
     assertThat(remote.why()).contains("fetched by org.example.Remote");
+    String rapids = "com.nvidia.spark.rapids.spark420.RapidsShuffleManager";
+    events.settings("'spark.shuffle.manager':'" + rapids + "','spark.rapids.shuffle.mode':'UCX'");
+    assertThat(only(write(ID, events.bytes())).why()).contains("fetched by UCX");
     String comet = "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager";
     for (String spark : List.of("sort", comet)) {
       events.settings("'spark.shuffle.manager':'" + spark + "'");
