@@ -97,7 +97,12 @@ final class Archive {
 
   /** Its files, but no folders below. */
   private void addFolder(String directory) {
-    files.names(directory).forEach(name -> addFile(directory + "/" + name));
+    for (String name : files.names(directory)) {
+      // It has the name of the host, which a container does not know.
+      if (!name.equals("node_desc")) {
+        addFile(directory + "/" + name);
+      }
+    }
   }
 
   private void addFile(String file) {

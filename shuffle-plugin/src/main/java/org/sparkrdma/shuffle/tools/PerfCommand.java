@@ -98,7 +98,9 @@ final class PerfCommand implements Callable<Integer> {
       facts.put("schema", Commands.SCHEMA);
       facts.put("port", listener.port());
       facts.put("addresses", listener.addresses());
-      String own = new HostPort(host.getHostAddress(), listener.port()).text();
+      // The interface of this host in it would be none of the other's.
+      String address = host.getHostAddress().replaceFirst("%.*", "");
+      String own = new HostPort(address, listener.port()).text();
       out.println(
           options.json()
               ? Json.of(facts).replaceAll("\\n *", " ")
