@@ -25,6 +25,9 @@ final class ChildProcess implements AutoCloseable {
   private final Process process;
   private final Thread reader;
 
+  /** Ends it when a signal ends this process. */
+  private final Thread atExit = new Thread(this::kill, "end of child process");
+
   /**
    * Starts a program.
    *
@@ -36,6 +39,7 @@ final class ChildProcess implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putAll(environment);
     process = builder.start();
+    Runtime.getRuntime().addShutdownHook(atExit);
     process.getOutputStream().close();
     reader = new Thread(() -> read(lines), "output of child process");
     reader.setDaemon(true);
@@ -72,13 +76,23 @@ final class ChildProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    List<ProcessHandle> started = process.descendants().toList();
-    process.destroyForcibly();
-    started.forEach(ProcessHandle::destroyForcibly);
+    kill();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // The hook itself, or another one, closes it.
+      return;
+    }
     try {
       process.waitFor(KILL_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private void kill() {
+    List<ProcessHandle> started = process.descendants().toList();
+    process.destroyForcibly();
+    started.forEach(ProcessHandle::destroyForcibly);
   }
 }
