@@ -17,7 +17,9 @@ import org.sparkrdma.leak.LeakRecord;
  *
  * <p>A device may refuse a registration although there is a grant: it has a limit of regions, the
  * control group one of objects (max_mr, hca_object), and RLIMIT_MEMLOCK may be lower than this
- * limit. Then regions of this account must be closed, too, see {@link #reportRefusal}.
+ * limit. Then regions of this account must be closed, too, see {@link #reportRefusal}: {@code
+ * RegionSource} and the plug-in's {@code FileWindows} report, and its {@code WaitingLocates} closes
+ * what nothing uses.
  *
  * <p>Safe for any thread: a grant is one compare-and-set, nothing blocks. Owned and closed by the
  * runtime, last.

@@ -10,7 +10,8 @@ import org.sparkrdma.shuffle.fetch.ReceiveMemory.Waiter;
 
 /**
  * The readers whose blocks wait for {@link ReceiveMemory}, each with these blocks, and the order in
- * which a check looks at them. Confined to the agent.
+ * which a check looks at them; which of them gets memory, {@link ReceiveMemory} decides. Confined
+ * to the agent.
  */
 final class MemoryQueue {
   /**

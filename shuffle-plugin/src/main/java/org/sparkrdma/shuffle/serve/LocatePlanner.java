@@ -9,9 +9,10 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Decides whether a block comes out of a window or a copy; begins what a LOCATE lacks, loads of its
- * blocks, each on the disk of its files, and windows; and takes what they have found: keeps the
- * indexes that were read, and begins what is still missing. Up to {@link BlockLoad#MAX_BLOCKS}
+ * Decides whether a block comes out of a window, which is a registered part of its file, or a copy
+ * ({@link FileWindows#insteadOfCopy} says whether a window pays); begins what a LOCATE lacks, loads
+ * of its blocks, each on the disk of its files, and windows; and takes what they have found: keeps
+ * the indexes that were read, and begins what is still missing. Up to {@link BlockLoad#MAX_BLOCKS}
  * blocks of a disk are one load. Confined to the agent.
  */
 final class LocatePlanner {

@@ -8,8 +8,9 @@ import org.sparkrdma.shuffle.fetch.WaitBudgets;
 
 /**
  * Whether a {@link Peer} is well, and what waits for it may cost, by its {@link WaitBudget}. When
- * the budget is spent, its blocks use TCP: only time ends this quarantine, a fiftieth of it for
- * each wait, and after a second one in vain a five-hundredth. Confined to the agent.
+ * that is spent, the peer is in quarantine: its blocks use TCP. Only time refills the budget, by a
+ * fiftieth of what passes, and after a second wait in vain by a five-hundredth, so it takes about 5
+ * or 50 s until another wait makes sense. Confined to the agent.
  */
 final class PeerHealth {
   /** A peer that delivers is well so long after a wait in vain, such as one pause of its JVM. */

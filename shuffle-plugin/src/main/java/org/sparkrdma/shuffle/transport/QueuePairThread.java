@@ -60,7 +60,10 @@ final class QueuePairThread {
     return thread;
   }
 
-  /** Changes with each creation; {@link #IDLE} between them. Safe for any thread. */
+  /**
+   * Changes with each creation; {@link #IDLE} between them. {@link TransportWatchdog} looks at it.
+   * Safe for any thread.
+   */
   long turns() {
     long now = turns.get();
     return now % 2 == 0 ? IDLE : now;
