@@ -13,8 +13,8 @@ import org.sparkrdma.shuffle.settings.ValueType;
  * An executor's memory by Spark's own settings. Needs no class of Spark.
  *
  * @param overheadBytes memoryOverhead where the cluster manager enforces it, by a container for
- *     each executor, in a Python application without what the user has added to Spark's default;
- *     else empty
+ *     each executor, without what the user has added to Spark's default where Python or RocksDB
+ *     uses it, too; else empty
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
  * @param cores of an executor; 1 where no setting names them

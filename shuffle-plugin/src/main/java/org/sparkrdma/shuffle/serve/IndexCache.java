@@ -212,12 +212,10 @@ final class IndexCache {
    */
   boolean tryClaim(BlockLoad.Part part, int count, long evictablePartitions) {
     long cost = (long) ENTRY_PARTITIONS + count;
-    if (partitions.addAndGet(cost) > maxPartitions + evictablePartitions) {
-      partitions.addAndGet(-cost);
-      return false;
-    }
-    part.claimed = cost;
-    return true;
+    long most = maxPartitions + evictablePartitions - cost;
+    boolean fits = partitions.getAndUpdate(now -> now > most ? now : now + cost) <= most;
+    part.claimed = fits ? cost : 0;
+    return fits;
   }
 
   /** An index that was read as a whole is not kept. Does nothing without a claim. */
@@ -231,7 +229,8 @@ final class IndexCache {
     if (!hasLooked || nowNs - lookedNs > LOOK_NS) {
       hasLooked = true;
       lookedNs = nowNs;
-      evictable = evictable(maxPartitions / EVICTABLE_PART, nowNs);
+      long enough = maxPartitions / EVICTABLE_PART;
+      evictable = Math.min(enough, evictable(enough, nowNs));
     }
     return evictable;
   }
@@ -270,7 +269,8 @@ final class IndexCache {
         || (part.claimed == 0 && !tryClaim(part, map.partitions(), evictable(nowNs)))) {
       return;
     }
-    long lacking = partitions.get() - maxPartitions;
+    // Others that are read now evict for themselves.
+    long lacking = Math.min(part.claimed, partitions.get() - maxPartitions);
     if (evictable(lacking, nowNs) < lacking) {
       return;
     }

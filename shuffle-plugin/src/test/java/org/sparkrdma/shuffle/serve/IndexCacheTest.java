@@ -78,9 +78,9 @@ class IndexCacheTest {
     offer(2, 300);
     nowNs += RECENT_NS;
     offer(3, 200);
-    assertThat(offer(4, 700)).isTrue();
+    assertThat(offer(4, 600)).isTrue();
     nowNs += RECENT_NS / 10;
-    assertThat(offer(5, 100)).isFalse();
+    assertThat(offer(5, 300)).isFalse();
     assertThat(isKept(1)).isFalse();
     assertThat(isKept(2)).isFalse();
     assertThat(isKept(3)).isTrue();
