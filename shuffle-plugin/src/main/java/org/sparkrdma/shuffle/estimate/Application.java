@@ -60,7 +60,6 @@ final class Application {
   private long events;
   private long unreadable;
   private long tasks;
-  private long lastMs;
   private long runMs;
   private long waitMs;
   private long blocks;
@@ -99,7 +98,7 @@ final class Application {
   /** Most events are passed over without being parsed. */
   private void add(String event, EventLines line) throws IOException {
     switch (event) {
-      case "SparkListenerLogStart" -> spark = JSON.readTree(line).path("Spark Version").asText();
+      case "SparkListenerLogStart" -> spark = text(JSON.readTree(line).path("Spark Version"));
       case "SparkListenerApplicationStart" -> start = JSON.readTree(line);
       case "SparkListenerApplicationEnd" -> ended = true;
       case "SparkListenerEnvironmentUpdate" ->
@@ -119,7 +118,6 @@ final class Application {
       case "SparkListenerJobEnd" -> {
         JsonNode of = JSON.readTree(line);
         long endMs = of.path("Completion Time").asLong();
-        lastMs = Math.max(lastMs, endMs);
         jobs.computeIfPresent(
             of.path("Job ID").asLong(), (any, job) -> new Interval(job.startMs(), endMs));
       }
@@ -134,6 +132,11 @@ final class Application {
       case "SparkListenerTaskEnd" -> task(JSON.readTree(line));
       default -> eventOfPlugIn |= event.startsWith("org.sparkrdma.");
     }
+  }
+
+  /** Without characters that control a terminal: anyone may write to the directory of logs. */
+  private static String text(JsonNode of) {
+    return of.asText().replaceAll("\\p{Cc}", "?");
   }
 
   private static String key(JsonNode stage) {
@@ -162,7 +165,6 @@ final class Application {
             ownBytes,
             Math.max(0, read.path("Remote Blocks Fetched").asLong() - mergedBlocks));
     tasks++;
-    lastMs = Math.max(lastMs, launchMs + task.durationMs());
     runMs += metrics.path("Executor Run Time").asLong();
     waitMs += task.waitMs();
     blocks += task.blocks();
@@ -210,12 +212,6 @@ final class Application {
     return jobs.values().stream().filter(job -> job.endMs() < Long.MAX_VALUE);
   }
 
-  /** Spark may have dropped the end of a job: of one without an end, only its stages count. */
-  private Stream<Interval> stagesBesideJobs() {
-    boolean allEnded = !jobs.isEmpty() && endedJobs().count() == jobs.size();
-    return allEnded ? Stream.empty() : savings.stream().map(Saving::interval);
-  }
-
   /**
    * The estimate at the end of the log, which ends all that is still open.
    *
@@ -225,7 +221,9 @@ final class Application {
   Estimation estimate(EventLog log, String incomplete, String cutOff) {
     openStages.values().forEach(stage -> savings.add(stage.saving()));
     double coveredMs = coveredMs(savings.stream().map(Saving::interval));
-    double timeMs = Math.max(1, coveredMs(Stream.concat(endedJobs(), stagesBesideJobs())));
+    // Spark may have dropped the start or the end of a job, of which only the stages count then.
+    Stream<Interval> stages = savings.stream().map(Saving::interval);
+    double timeMs = Math.max(1, coveredMs(Stream.concat(endedJobs(), stages)));
     // Of stages at the same time, all share the cores, but only one may be what others wait for.
     double spansMs = sum(one -> one.interval().endMs() - one.interval().startMs());
     double mean = coveredMs / Math.max(1, spansMs);
@@ -241,9 +239,9 @@ final class Application {
     String figures = waiting + "; of the time of jobs, " + saved;
     String reason = blocks == 0 ? ": no block came from another executor" : figures;
     return new Estimation(
-        start.path("App ID").asText(log.name()),
-        start.path("App Attempt ID").asText(),
-        start.path("App Name").asText(),
+        start.has("App ID") ? text(start.path("App ID")) : log.name(),
+        text(start.path("App Attempt ID")),
+        text(start.path("App Name")),
         log.path(),
         spark,
         verdict,
@@ -269,7 +267,7 @@ final class Application {
   }
 
   private String noVerdict(String incomplete) {
-    String manager = settings.path("spark.shuffle.manager").asText();
+    String manager = text(settings.path("spark.shuffle.manager"));
     String classes = manager + settings.path("spark.plugins").asText();
     // Off, it leaves all to Spark's own transfer, as in the baseline of a pilot.
     boolean off = settings.path("spark.shuffle.rdma.mode").asText().equalsIgnoreCase("off");

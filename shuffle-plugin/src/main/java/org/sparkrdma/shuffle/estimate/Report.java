@@ -34,9 +34,7 @@ public record Report(
     lines.add(row("low", "likely", "high", "time", "remote", "blocks", "mean", "waiting"));
     for (Estimation one : applications) {
       String title = one.id() + (one.attempt().isEmpty() ? "" : " attempt " + one.attempt());
-      // Anyone who may write to the directory names applications.
-      String name = one.name().replaceAll("\\p{Cntrl}", "?");
-      lines.add("\n" + title + " " + name + ", Spark " + one.sparkVersion());
+      lines.add("\n" + title + " " + one.name() + ", Spark " + one.sparkVersion());
       lines.add(
           row(
               percent(one.low()),

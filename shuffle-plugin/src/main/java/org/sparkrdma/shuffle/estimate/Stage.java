@@ -24,6 +24,7 @@ final class Stage {
   /** Tasks that are replayed; the others of a larger stage are like these. */
   static final int MAX_HELD = 1 << 18;
 
+  private static final long NOTED_AFTER_MS = 100;
   private static final double LIKELY_WAITING = 0.5;
   private static final double NS_PER_MS = 1e6;
   private static final double MS_PER_SECOND = 1e3;
@@ -164,7 +165,10 @@ final class Stage {
         Math.min(Math.max(registered, copies) * perCore, span - floor - most));
   }
 
-  /** The most tasks that ran at the same time. */
+  /**
+   * The most tasks that ran at the same time. The driver launches a task with the cores of one
+   * before it notes that one's end.
+   */
   private int mostAtOnce() {
     PriorityQueue<Long> ends = new PriorityQueue<>();
     int most = 0;
@@ -172,7 +176,8 @@ final class Stage {
       while (!ends.isEmpty() && ends.peek() <= task.launchMs()) {
         ends.remove();
       }
-      ends.add(task.launchMs() + task.durationMs());
+      long late = Math.min(task.durationMs() / 10, NOTED_AFTER_MS);
+      ends.add(task.launchMs() + task.durationMs() - late);
       most = Math.max(most, ends.size());
     }
     return most;
