@@ -39,8 +39,14 @@ final class ChildProcess implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putAll(environment);
     process = builder.start();
-    Runtime.getRuntime().addShutdownHook(atExit);
-    process.getOutputStream().close();
+    try {
+      Runtime.getRuntime().addShutdownHook(atExit);
+      process.getOutputStream().close();
+    } catch (IOException | IllegalStateException e) {
+      // This process ends already.
+      kill();
+      throw e;
+    }
     reader = new Thread(() -> read(lines), "output of child process");
     reader.setDaemon(true);
     reader.start();
