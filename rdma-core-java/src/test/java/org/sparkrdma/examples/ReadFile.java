@@ -54,6 +54,8 @@ public final class ReadFile {
     Set<AccessFlag> readable = Set.of(AccessFlag.REMOTE_READ);
     try (MemoryRegion region = node.domain().registerFile(file, 0, Files.size(file), readable)) {
       node.accept(address, readable);
+      // The client may ask twice.
+      node.postReceive();
       // The client sends first: an iWARP server that does breaks the connection.
       node.receive();
       node.sendRegion(region.remote());
@@ -63,8 +65,7 @@ public final class ReadFile {
   }
 
   private static long readTo(ExampleNode node, Path copy) throws VerbsException, IOException {
-    node.send(ByteBuffer.allocate(1));
-    RemoteRegion remote = node.receiveRegion();
+    RemoteRegion remote = ExampleNode.region(node.ask(ByteBuffer.allocate(1)));
     try (HostMemory memory = node.device().allocate(CHUNK_BYTES);
         MemoryRegion sink =
             node.domain().register(memory, 0, CHUNK_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
