@@ -101,4 +101,9 @@ public record NetworkAddress(InetAddress address, int prefixBits) {
   public String toString() {
     return address.getHostAddress() + "/" + prefixBits;
   }
+
+  /** The text of an address without its scope, which has a meaning on this host only. */
+  public static String textForPeers(InetAddress address) {
+    return address.getHostAddress().replaceFirst("%.*", "");
+  }
 }

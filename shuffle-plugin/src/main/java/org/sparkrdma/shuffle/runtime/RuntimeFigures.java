@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
@@ -70,8 +71,7 @@ final class RuntimeFigures {
   }
 
   private static String hostPort(ListenerAddress address) {
-    // Without the scope, which has a meaning on this host only.
-    String host = address.network().address().getHostAddress().replaceFirst("%.*", "");
+    String host = NetworkAddress.textForPeers(address.network().address());
     return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.port();
   }
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.engines.ProbedDevice;
 import org.sparkrdma.shuffle.tools.peer.CardPrices;
@@ -98,9 +99,7 @@ final class PerfCommand implements Callable<Integer> {
       facts.put("schema", Commands.SCHEMA);
       facts.put("port", listener.port());
       facts.put("addresses", listener.addresses());
-      // The interface of this host in it would be none of the other's.
-      String address = host.getHostAddress().replaceFirst("%.*", "");
-      String own = new HostPort(address, listener.port()).text();
+      String own = new HostPort(NetworkAddress.textForPeers(host), listener.port()).text();
       out.println(
           options.json()
               ? Json.of(facts).replaceAll("\\n *", " ")

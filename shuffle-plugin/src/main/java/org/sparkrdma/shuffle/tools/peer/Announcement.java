@@ -42,7 +42,7 @@ record Announcement(String engine, List<ListenerAddress> addresses) {
   String line() {
     StringBuilder line = new StringBuilder(BEGIN + engine);
     for (ListenerAddress address : addresses) {
-      String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
+      String literal = NetworkAddress.textForPeers(address.network().address());
       line.append(
           String.format(
               Locale.ROOT, " %s/%d/%d", literal, address.network().prefixBits(), address.port()));
