@@ -40,9 +40,10 @@ final class ExampleNode implements AutoCloseable {
   static final int MESSAGE_BYTES = 256;
 
   /** Maximum time to wait for an answer of the other end. */
-  private static final Duration AGAIN = Duration.ofSeconds(1);
-
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  /** Time without an answer after which a message is sent again. */
+  private static final Duration AGAIN = Duration.ofSeconds(1);
 
   private static final Duration ANY_TIME = Duration.ofDays(365);
   private static final long RECEIVED = 1;

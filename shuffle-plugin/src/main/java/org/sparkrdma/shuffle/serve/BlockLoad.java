@@ -71,7 +71,7 @@ final class BlockLoad implements Leased {
     /** Whether its files are gone or cannot be read. */
     boolean isUnreadable;
 
-    /** Whether that was a file, not the cache. */
+    /** Whether {@link #map} was read from files, or was looked for there. */
     boolean wasRead;
 
     /** What its index costs in the {@link IndexCache} that was read as a whole; 0 without one. */

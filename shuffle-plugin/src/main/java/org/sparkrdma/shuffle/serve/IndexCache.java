@@ -211,7 +211,7 @@ final class IndexCache {
    * @param evictablePartitions what could be evicted when the load began
    */
   boolean tryClaim(BlockLoad.Part part, int count, long evictablePartitions) {
-    long cost = (long) ENTRY_PARTITIONS + count;
+    long cost = cost(count);
     long most = maxPartitions + evictablePartitions - cost;
     boolean fits = partitions.getAndUpdate(now -> now > most ? now : now + cost) <= most;
     part.claimed = fits ? cost : 0;
@@ -242,7 +242,7 @@ final class IndexCache {
       if (found >= enough || isRecent(eldest, nowNs)) {
         break;
       }
-      found += eldest.busyWindows == 0 ? cost(eldest.map) : 0;
+      found += eldest.busyWindows == 0 ? cost(eldest.map.partitions()) : 0;
     }
     return found;
   }
@@ -251,8 +251,8 @@ final class IndexCache {
     return nowNs - entry.usedNs < RECENT_NS;
   }
 
-  private static long cost(MapOutput map) {
-    return (long) ENTRY_PARTITIONS + map.partitions();
+  private static long cost(int count) {
+    return (long) ENTRY_PARTITIONS + count;
   }
 
   /**
@@ -280,7 +280,7 @@ final class IndexCache {
       if (eldest.busyWindows == 0) {
         eldestFirst.remove();
         remove(eldest);
-        lacking -= cost(eldest.map);
+        lacking -= cost(eldest.map.partitions());
       }
     }
     part.claimed = 0;
@@ -290,7 +290,7 @@ final class IndexCache {
   }
 
   private void remove(Entry entry) {
-    partitions.addAndGet(-cost(entry.map));
+    partitions.addAndGet(-cost(entry.map.partitions()));
     known.remove(entry.key);
     entry.removed = true;
     for (FileWindow window : entry.windows) {
