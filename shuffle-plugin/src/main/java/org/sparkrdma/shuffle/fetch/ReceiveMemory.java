@@ -57,6 +57,9 @@ public final class ReceiveMemory {
   /** Whether readers are known that may be hungry or not; never where another manager reads. */
   private boolean knowsReaders;
 
+  /** Whether blocks wait, or did at the last check. */
+  private volatile boolean isShort;
+
   private long checkedNs;
   private RegisteredChunk open;
   private int position;
@@ -185,12 +188,18 @@ public final class ReceiveMemory {
   /** The block waits until it has memory, or its time is over. */
   public void enqueue(Waiter waiter, long nowNs) {
     readers.add(waiter, nowNs);
+    isShort = true;
   }
 
   /** The block waits no longer. */
   public void cancel(Waiter waiter) {
     readers.remove(waiter);
     blocked = blocked != null && blocked.waiter == waiter ? null : blocked;
+  }
+
+  /** Whether blocks wait, or did a short time ago. Safe for any thread. */
+  public boolean isShort() {
+    return isShort;
   }
 
   /** Whether blocks wait. */
@@ -208,7 +217,13 @@ public final class ReceiveMemory {
    * of the agent.
    */
   public void check(long nowNs) {
-    if (readers.isEmpty() || nowNs - checkedNs < CHECK_NS) {
+    if (nowNs - checkedNs < CHECK_NS) {
+      return;
+    }
+    if (readers.isEmpty()) {
+      if (isShort) {
+        isShort = false;
+      }
       return;
     }
     checkedNs = nowNs;

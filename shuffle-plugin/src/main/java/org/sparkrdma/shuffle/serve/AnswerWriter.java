@@ -176,7 +176,7 @@ final class AnswerWriter {
       FileWindow window = mayUseWindows ? entry.readyWindow(at) : null;
       BlockLoad.Copy copy = window == null && found != null ? found.copies.get(at) : null;
       if (window == null && copy == null) {
-        return Result.MISSING;
+        return request.noCopy(block) ? writeLength(block, at - start, end - start) : Result.MISSING;
       }
       long readyEnd = window == null ? at + copy.lengthBytes() : Math.min(end, window.end());
       if (!computes) {
@@ -230,6 +230,15 @@ final class AnswerWriter {
     } else {
       nextSum = map.writeSums(answer, nextSum, start, count);
     }
+  }
+
+  /** The reader has no memory for a block that is in no window. */
+  private Result writeLength(int block, long locatedBytes, long blockBytes) {
+    if (locatedBytes == 0) {
+      answer.notCopied(block, blockBytes);
+      extents++;
+    }
+    return Result.WRITTEN;
   }
 
   private Result writeEmpty(int block) {

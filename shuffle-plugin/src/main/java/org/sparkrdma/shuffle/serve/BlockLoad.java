@@ -58,6 +58,7 @@ final class BlockLoad implements Leased {
     private final int first;
     private final int end;
     private final boolean freshSums;
+    private final boolean noCopy;
 
     /** Null until it is known. */
     MapOutput map;
@@ -92,6 +93,7 @@ final class BlockLoad implements Leased {
       this.first = request.startReduceId(block);
       this.end = request.endReduceId(block);
       this.freshSums = request.freshSums(block);
+      this.noCopy = request.noCopy(block);
       this.map = map;
       this.from = from;
       this.to = to;
@@ -250,6 +252,8 @@ final class BlockLoad implements Leased {
     }
     if (part.map == null || part.end > part.map.partitions()) {
       part.outcome = Outcome.UNKNOWN;
+    } else if (part.noCopy) {
+      part.outcome = Outcome.COPIED;
     } else if ((!context.waitsForWindows() || !part.isNew)
         && context.source().dataDisk(part.map) == disk) {
       copy(part, part.map.offset(part.first), part.map.offset(part.end));

@@ -126,6 +126,8 @@ final class LocatePlanner {
     }
     if (found.map == null) {
       planIndex(locate, block, from, nowNs);
+    } else if (request.noCopy(block)) {
+      locate.setHasResults();
     } else if (request.endReduceId(block) <= found.map.partitions()) {
       planRanges(locate, block, from, entry, nowNs);
     }

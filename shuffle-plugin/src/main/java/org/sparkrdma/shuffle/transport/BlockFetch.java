@@ -57,6 +57,9 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   /** Whether its checksums are computed: in all answers or in none, as they are of other ranges. */
   private boolean freshSums;
 
+  /** Whether its LOCATE asks for its length only, unless it is in a window. */
+  private boolean noCopy;
+
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
 
@@ -89,6 +92,7 @@ final class BlockFetch implements ReceiveMemory.Waiter {
     if (locatedBytes == 0) {
       freshSums = request.needsFreshSums(index);
     }
+    noCopy = memory == null && answers.lackMemory();
     BlockRanges ranges = request.ranges();
     locate.block(
         ranges.shuffleId(index),
@@ -96,7 +100,8 @@ final class BlockFetch implements ReceiveMemory.Waiter {
         ranges.startReduceId(index),
         ranges.endReduceId(index),
         locatedBytes,
-        freshSums);
+        freshSums,
+        noCopy);
     firstAskedNs = firstAskedNs == 0 ? nowNs : firstAskedNs;
     state = State.LOCATING;
   }
@@ -164,13 +169,18 @@ final class BlockFetch implements ReceiveMemory.Waiter {
 
   /** Whether the answer that was taken has left it out, or its rest. */
   boolean isLeftOut() {
-    return !settled && state != State.WAITING && !isLocated();
+    return !settled && state != State.WAITING && state != State.WANTED && !isLocated();
   }
 
   /** It is located again, or its rest, when all READs of a batch are done. */
   void expectReads(ReadBatch batch) {
     state = State.READING;
     lastRead = batch.addLast(this);
+  }
+
+  /** Whether its LOCATE forbids copies, since it has no memory. */
+  boolean isWithoutCopy() {
+    return noCopy;
   }
 
   /** The first extent says how long it is. */

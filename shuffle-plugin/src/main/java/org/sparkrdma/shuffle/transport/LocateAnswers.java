@@ -91,6 +91,8 @@ final class LocateAnswers {
       if (!ended) {
         bytes += located.lengthBytes();
         addReadsOf(asked[next], batch, nowNs);
+      } else if (located.kind() == Located.Kind.NOT_COPIED) {
+        takeLength(asked[next], nowNs);
       } else {
         leaveToTcp(asked[next], located.kind());
       }
@@ -107,6 +109,20 @@ final class LocateAnswers {
       } else if (asked[i].state() == BlockFetch.State.LOCATING) {
         wanted.askForRest(asked[i], nowNs);
       }
+    }
+  }
+
+  /** A block was not copied, since it had no memory: it takes some, or waits for it. */
+  private void takeLength(BlockFetch block, long nowNs) {
+    if (block.isSettled() || block.state() == BlockFetch.State.WAITING) {
+      return;
+    }
+    boolean asked = block.isWithoutCopy() && block.state() == BlockFetch.State.LOCATING;
+    if (!asked || located.blockBytes() <= 0) {
+      throw new MalformedMessageException("bad LOCATED: length that was not asked for");
+    }
+    if (tryTakeMemory(block, nowNs)) {
+      wanted.askAgain(block, nowNs);
     }
   }
 
@@ -161,6 +177,11 @@ final class LocateAnswers {
     }
     block.setMemory(memory);
     return true;
+  }
+
+  /** Whether other blocks wait for memory. Safe for any thread. */
+  boolean lackMemory() {
+    return shared.receiveMemory().isShort();
   }
 
   /** A block that waited for memory has it, or has waited too long. */

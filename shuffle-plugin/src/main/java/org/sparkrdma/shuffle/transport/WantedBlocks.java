@@ -78,11 +78,16 @@ final class WantedBlocks {
     }
   }
 
+  /** A block has memory, and is to be located again. The caller locates what is wanted. */
+  void askAgain(BlockFetch block, long nowNs) {
+    block.onWanted(nowNs);
+    blocks.addFirst(block);
+  }
+
   /** A block that waited for memory has it: other blocks wait for what it holds. */
   void wantFirst(BlockFetch block) {
     long nowNs = connection.shared.work().nowNs();
-    block.onWanted(nowNs);
-    blocks.addFirst(block);
+    askAgain(block, nowNs);
     locate(nowNs);
   }
 

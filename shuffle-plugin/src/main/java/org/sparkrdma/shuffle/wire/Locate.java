@@ -24,18 +24,19 @@ import java.util.regex.Pattern;
  *  | blocks, 32 bytes each:                                        |
  *  |   map id (64 bit) | start offset in bytes (64 bit)            |
  *  |   shuffle id (32) | start reduce id (32) | end reduce id (32) |
- *  |   flags (32 bit): 1 for computed checksums                    |
+ *  |   flags (32 bit): 1 computed checksums, 2 no copy             |
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>With the flag set the server computes the block's checksums instead of sending the recorded
- * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
- * The time-out is how long the reader waits for the answer, whatever the lease's own time. The
- * server answers at half of it with what is ready. The owner is {@link #OWN}, or the executor that
- * has written the map outputs and has ended, see {@link #owner(String)}: the server reads them
- * where the shuffle service says. All fields little-endian. Answered by one {@link Located}, whose
- * lengths and ranges its decoder checks, and whose blocks the reader checks against this request
- * ({@code LocateAnswers}).
+ * <p>With the first flag set the server computes the block's checksums instead of sending the
+ * recorded ones; with the second one it tells the length of what it would have to copy. A start
+ * offset above 0 requests the rest of a block whose beginning was answered before. The time-out is
+ * how long the reader waits for the answer, whatever the lease's own time. The server answers at
+ * half of it with what is ready. The owner is {@link #OWN}, or the executor that has written the
+ * map outputs and has ended, see {@link #owner(String)}: the server reads them where the shuffle
+ * service says. All fields little-endian. Answered by one {@link Located}, whose lengths and ranges
+ * its decoder checks, and whose blocks the reader checks against this request ({@code
+ * LocateAnswers}).
  */
 public final class Locate {
   /** Bytes before the leases. */
@@ -57,6 +58,7 @@ public final class Locate {
   private static final int OWNER_AT = 20;
   private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,8}");
   private static final int FRESH_SUMS = 1;
+  private static final int NO_COPY = 2;
 
   private final ByteBuffer in;
   private final int leases;
@@ -92,7 +94,7 @@ public final class Locate {
           || locate.shuffleId(i) < 0
           || locate.mapId(i) < 0
           || locate.startOffset(i) < 0
-          || (locate.flags(i) & ~FRESH_SUMS) != 0) {
+          || (locate.flags(i) & ~(FRESH_SUMS | NO_COPY)) != 0) {
         throw new MalformedMessageException("bad LOCATE: block=" + i);
       }
     }
@@ -180,7 +182,12 @@ public final class Locate {
 
   /** Whether the recorded checksums of block {@code i} are unusable. */
   public boolean freshSums(int i) {
-    return flags(i) == FRESH_SUMS;
+    return (flags(i) & FRESH_SUMS) != 0;
+  }
+
+  /** Whether the reader has no memory for block {@code i}: it must not be copied. */
+  public boolean noCopy(int i) {
+    return (flags(i) & NO_COPY) != 0;
   }
 
   private int flags(int i) {
@@ -221,10 +228,11 @@ public final class Locate {
         int startReduceId,
         int endReduceId,
         long startOffset,
-        boolean freshSums) {
+        boolean freshSums,
+        boolean noCopy) {
       out.putLong(mapId).putLong(startOffset);
       out.putInt(shuffleId).putInt(startReduceId).putInt(endReduceId);
-      out.putInt(freshSums ? FRESH_SUMS : 0);
+      out.putInt((freshSums ? FRESH_SUMS : 0) | (noCopy ? NO_COPY : 0));
       blocks++;
     }
 

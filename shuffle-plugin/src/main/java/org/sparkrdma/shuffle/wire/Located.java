@@ -25,7 +25,8 @@ import java.util.zip.Checksum;
  *  +---------------------------------------------------------------+
  *  | pieces, each 44 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
- *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
+ *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded,    |
+ *  |   4 not copied)                                               |
  *  |   flags (8 bit): 1 a copy                                     |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (64 bit)                  |
@@ -73,7 +74,9 @@ public final class Located {
     /** The server cannot find or read the block; fetch by TCP. */
     UNKNOWN(2),
     /** Too many requests wait at the server; fetch by TCP. */
-    OVERLOADED(3);
+    OVERLOADED(3),
+    /** It would have to be copied, which the request forbids: only its length is told. */
+    NOT_COPIED(4);
 
     private final byte code;
 
@@ -314,6 +317,12 @@ public final class Located {
     /** Adds a sum to the extent just added. */
     public void sum(long endInBlock, long sum) {
       out.putLong(endInBlock).putLong(sum);
+    }
+
+    /** Adds an extent that tells the length of a block that was not copied. */
+    public void notCopied(int blockIndex, long blockBytes) {
+      extent(blockIndex, Kind.NOT_COPIED, 0);
+      out.putLong(0).putLong(0).putLong(0).putLong(blockBytes).putInt(0);
     }
 
     /** Adds an extent that stands for the rest of its block, which must be fetched by TCP. */

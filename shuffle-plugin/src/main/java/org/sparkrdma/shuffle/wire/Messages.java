@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  */
 public final class Messages {
   /** Version of the layouts. */
-  public static final int PROTOCOL = 5;
+  public static final int PROTOCOL = 6;
 
   public static final int LOCATE = 1;
   public static final int LOCATED = 2;

@@ -120,9 +120,23 @@ class BlockServerTest extends BlockServerFixture {
 
   /** A block: its shuffle, map and partitions. */
   private record Wanted(
-      int shuffleId, long mapId, int first, int end, long startOffset, boolean freshSums) {
+      int shuffleId,
+      long mapId,
+      int first,
+      int end,
+      long startOffset,
+      boolean freshSums,
+      boolean noCopy) {
+    Wanted(int shuffleId, long mapId, int first, int end, long startOffset, boolean freshSums) {
+      this(shuffleId, mapId, first, end, startOffset, freshSums, false);
+    }
+
     Wanted(int shuffleId, long mapId, int first, int end, boolean freshSums) {
       this(shuffleId, mapId, first, end, 0, freshSums);
+    }
+
+    static Wanted withoutCopy(int shuffleId, long mapId, int partition) {
+      return new Wanted(shuffleId, mapId, partition, partition + 1, 0, false, true);
     }
 
     static Wanted of(int shuffleId, long mapId, int partition) {
@@ -136,6 +150,7 @@ class BlockServerTest extends BlockServerFixture {
     private final List<Integer> blocks = new ArrayList<>();
     private final List<byte[]> bytes = new ArrayList<>();
     private final List<Long> sums = new ArrayList<>();
+    private final List<Long> lengths = new ArrayList<>();
     private long leaseId;
     private boolean copied;
     private boolean answered;
@@ -151,7 +166,8 @@ class BlockServerTest extends BlockServerFixture {
             block.first,
             block.end,
             block.startOffset,
-            block.freshSums);
+            block.freshSums,
+            block.noCopy);
       }
       int lengthBytes = encoder.finish();
       request.position(0).limit(lengthBytes);
@@ -176,6 +192,7 @@ class BlockServerTest extends BlockServerFixture {
       while (in.nextExtent()) {
         kinds.add(in.kind());
         blocks.add(in.blockIndex());
+        lengths.add(in.blockBytes());
         copied |= in.isCopied();
         for (int i = 0; i < in.sumCount(); i++) {
           sums.add(in.sum(i));
@@ -1138,6 +1155,42 @@ class BlockServerTest extends BlockServerFixture {
     assertThat(counters.value(Counter.EXTENTS_FROM_COPIES))
         .as("the others pay for a window")
         .isLessThanOrEqualTo(2);
+  }
+
+  /** Whatever is known of the block, and without memory. */
+  @Test
+  void shouldTellALengthInPlaceOfACopyForWhichTheReaderHasNoMemory() throws Exception {
+    start(ServeSettings.Mode.AUTO, CHUNK);
+    write(1, 1, 100, 200, 0);
+    write(1, 2, 300);
+    Call holds = served(1, Wanted.of(1, 2, 0));
+    Wanted[] blocks = {
+      Wanted.withoutCopy(1, 1, 0),
+      Wanted.withoutCopy(1, 1, 1),
+      Wanted.withoutCopy(1, 1, 2),
+      Wanted.withoutCopy(1, 3, 0)
+    };
+    Call cold = served(2, blocks);
+    assertThat(cold.kinds)
+        .containsExactly(Kind.NOT_COPIED, Kind.NOT_COPIED, Kind.LOCATED, Kind.UNKNOWN);
+    assertThat(cold.lengths).startsWith(100L, 200L, 0L);
+    Call warm = locate(2, Arrays.copyOf(blocks, 3));
+    assertThat(warm.answered).as("the index is known").isTrue();
+    assertThat(warm.kinds).isEqualTo(cold.kinds.subList(0, 3));
+    assertThat(warm.leaseId).isZero();
+    release(holds);
+    assertThat(served(2, Wanted.of(1, 1, 1)).bytes.get(0)).isEqualTo(expected(1, 1, 1));
+    assertThat(counters.value(Counter.BYTES_FROM_COPIES)).isEqualTo(500);
+  }
+
+  @Test
+  void shouldLocateWhatIsInAWindowForAReaderThatHasNoMemory() throws Exception {
+    start(ServeSettings.Mode.AUTO, 8 * WINDOW);
+    writeAndRead(1, 1);
+    Call call = locate(1, Wanted.withoutCopy(1, 1, 3));
+    assertThat(call.kinds).containsExactly(Kind.LOCATED);
+    assertThat(call.copied).isFalse();
+    assertThat(call.bytes.get(0)).isEqualTo(expected(1, 1, 3));
   }
 
   @Test

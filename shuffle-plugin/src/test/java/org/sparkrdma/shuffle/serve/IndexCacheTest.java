@@ -29,7 +29,7 @@ class IndexCacheTest {
   private static BlockLoad.Part part(long mapId) {
     ByteBuffer message = ByteBuffer.allocate(100);
     Locate.Encoder encoder = new Locate.Encoder().begin(message, 1, 1, Locate.OWN);
-    encoder.block(1, mapId, 0, 1, 0, false);
+    encoder.block(1, mapId, 0, 1, 0, false, false);
     int lengthBytes = encoder.finish();
     Locate request = Locate.decode(message.position(0).limit(lengthBytes));
     return new BlockLoad.Part(request, 0, null, 0, Long.MAX_VALUE);

@@ -280,7 +280,7 @@ class ScarcityTest extends BlockServerFixture {
     ByteBuffer message = ByteBuffer.allocate(8 << 10);
     Locate.Encoder encoder = new Locate.Encoder().begin(message, 1, LIMIT_MS, Locate.OWN);
     for (long[] block : blocks) {
-      encoder.block(1, block[0], (int) block[1], (int) block[1] + 1, block[2], false);
+      encoder.block(1, block[0], (int) block[1], (int) block[1] + 1, block[2], false, false);
     }
     int lengthBytes = encoder.finish();
     return message.position(0).limit(lengthBytes);

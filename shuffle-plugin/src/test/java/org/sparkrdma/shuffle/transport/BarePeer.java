@@ -263,7 +263,13 @@ final class BarePeer implements AutoCloseable {
       encoder.lease(lease);
     }
     encoder.block(
-        block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0, false);
+        block.shuffleId(),
+        block.mapId(),
+        block.startReduceId(),
+        block.endReduceId(),
+        0,
+        false,
+        false);
     return Arrays.copyOf(out.array(), encoder.finish());
   }
 
@@ -405,6 +411,12 @@ final class BarePeer implements AutoCloseable {
     /** An extent that no READ can reach. */
     Answer unreadable(int block, int lengthBytes) {
       encoder.located(block, 4096, 1, lengthBytes, 0, lengthBytes, 0);
+      return this;
+    }
+
+    /** A block is not copied. */
+    Answer notCopied(int block, long blockBytes) {
+      encoder.notCopied(block, blockBytes);
       return this;
     }
 

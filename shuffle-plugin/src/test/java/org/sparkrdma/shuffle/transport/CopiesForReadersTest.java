@@ -24,8 +24,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * What servers copy for tasks whose executor has little receive memory, in virtual time. Blocks are
- * located before they have memory; one that finds none is located again when it has some, so
- * servers copy it twice, and no more than that.
+ * located before they have memory, unless others wait for some: then servers tell their lengths,
+ * and copy what has memory.
  */
 @Tag("slow")
 @Timeout(300)
@@ -33,7 +33,7 @@ class CopiesForReadersTest extends VirtualFixture {
   private static final int SERVERS = 4;
 
   /** Copied bytes for one that a task got, by READ or TCP. */
-  private static final double MOST_COPIES = 2.1;
+  private static final double MOST_COPIES = 1.3;
 
   /** Of Spark: spark.reducer.maxSizeInFlight, and a fifth of it for a request. */
   private static final long BYTES_IN_FLIGHT = 48L << 20;
@@ -192,7 +192,7 @@ class CopiesForReadersTest extends VirtualFixture {
 
   @ParameterizedTest
   @MethodSource("cells")
-  void shouldCopyNoBlockMoreThanTwice(int poolMib, int blockKib, int tasks, int inputs)
+  void shouldHardlyCopyABlockTwice(int poolMib, int blockKib, int tasks, int inputs)
       throws Exception {
     int blockBytes = blockKib << 10;
     reader = fabric.start(1, blockBytes, "pinned.max", "281m", "pool.max", poolMib + "m");

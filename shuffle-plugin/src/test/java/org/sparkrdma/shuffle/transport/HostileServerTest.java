@@ -325,6 +325,9 @@ class HostileServerTest extends TransportFixture {
             // Extents that overlap, or leave a gap.
             of -> of.extent(0, 0, LENGTH, 2 * LENGTH).extent(0, LENGTH / 2, LENGTH, 2 * LENGTH),
             of -> of.extent(0, LENGTH, LENGTH, 2 * LENGTH),
+            // A length of a block for which there is memory.
+            of -> of.notCopied(0, LENGTH),
+            of -> of.extent(0, 0, LENGTH, 2 * LENGTH).notCopied(0, 2 * LENGTH),
             // More bytes than the block has.
             of -> of.extent(0, 0, LENGTH, LENGTH).extent(0, LENGTH, 1, LENGTH),
             // More blocks than were requested, or none.

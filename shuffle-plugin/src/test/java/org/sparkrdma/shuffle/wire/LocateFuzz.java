@@ -22,8 +22,8 @@ class LocateFuzz {
     Locate.Encoder encoder = new Locate.Encoder().begin(out, 7, 30_000, 18);
     encoder.lease(1);
     encoder.lease(2);
-    encoder.block(0, 1, 2, 3, 0, false);
-    encoder.block(1, Long.MAX_VALUE, 0, Integer.MAX_VALUE, 99, false);
+    encoder.block(0, 1, 2, 3, 0, false, false);
+    encoder.block(1, Long.MAX_VALUE, 0, Integer.MAX_VALUE, 99, false, true);
     return Stream.of(Arrays.copyOf(out.array(), encoder.finish()));
   }
 
@@ -54,7 +54,8 @@ class LocateFuzz {
           read.startReduceId(i),
           read.endReduceId(i),
           read.startOffset(i),
-          false);
+          read.freshSums(i),
+          read.noCopy(i));
     }
     int length = again.finish();
     require(length == input.length, "the same length", length);

@@ -26,7 +26,8 @@ class MessagesPropertyTest {
       new DecoderGuard("wire.properties", MalformedMessageException.class);
   private static final int MESSAGE_BYTES = 4096;
 
-  record Block(int shuffleId, long mapId, int start, int end, long offset) {}
+  record Block(
+      int shuffleId, long mapId, int start, int end, long offset, boolean fresh, boolean noCopy) {}
 
   record Extent(int block, long address, int key, int length, long offset, long after, int sums) {}
 
@@ -36,10 +37,11 @@ class MessagesPropertyTest {
     Arbitrary<Long> numbers = Arbitraries.longs().greaterOrEqual(0);
     Arbitrary<Integer> starts = Arbitraries.integers().between(0, Integer.MAX_VALUE / 2);
     Arbitrary<Integer> lengths = Arbitraries.integers().between(1, Integer.MAX_VALUE / 2);
-    return Combinators.combine(ids, numbers, starts, lengths, numbers)
+    Arbitrary<Boolean> flags = Arbitraries.of(true, false);
+    return Combinators.combine(ids, numbers, starts, lengths, numbers, flags, flags)
         .as(
-            (shuffle, map, start, length, offset) ->
-                new Block(shuffle, map, start, start + length, offset));
+            (shuffle, map, start, length, offset, fresh, noCopy) ->
+                new Block(shuffle, map, start, start + length, offset, fresh, noCopy));
   }
 
   @Provide
@@ -68,7 +70,14 @@ class MessagesPropertyTest {
     Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId, 30_000, owner);
     leases.forEach(encoder::lease);
     for (Block block : blocks) {
-      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset, false);
+      encoder.block(
+          block.shuffleId,
+          block.mapId,
+          block.start,
+          block.end,
+          block.offset,
+          block.fresh,
+          block.noCopy);
     }
     ByteBuffer message = out.slice(0, encoder.finish());
 
@@ -91,7 +100,9 @@ class MessagesPropertyTest {
                     read.mapId(i),
                     read.startReduceId(i),
                     read.endReduceId(i),
-                    read.startOffset(i)));
+                    read.startOffset(i),
+                    read.freshSums(i),
+                    read.noCopy(i)));
           }
           assertThat(readBlocks).isEqualTo(blocks);
         });
