@@ -57,8 +57,10 @@ public final class ReceiveMemory {
   /** Whether readers are known that may be hungry or not; never where another manager reads. */
   private boolean knowsReaders;
 
-  /** Whether blocks wait, or did at the last check. */
+  /** Whether blocks wait, or did at the last check, and whether hungry ones did. */
   private volatile boolean isShort;
+
+  private volatile boolean isShortForHungry;
 
   private long checkedNs;
   private RegisteredChunk open;
@@ -189,6 +191,9 @@ public final class ReceiveMemory {
   public void enqueue(Waiter waiter, long nowNs) {
     readers.add(waiter, nowNs);
     isShort = true;
+    if (waiter.reader().isHungry() && waiter.mayTake()) {
+      isShortForHungry = true;
+    }
   }
 
   /** The block waits no longer. */
@@ -197,9 +202,9 @@ public final class ReceiveMemory {
     blocked = blocked != null && blocked.waiter == waiter ? null : blocked;
   }
 
-  /** Whether blocks wait, or did a short time ago. Safe for any thread. */
-  public boolean isShort() {
-    return isShort;
+  /** Whether blocks of such a reader wait, or did a short time ago. Safe for any thread. */
+  public boolean isShort(FetchingTask reader) {
+    return isShort && (isShortForHungry || !reader.isHungry());
   }
 
   /** Whether blocks wait. */
@@ -223,6 +228,7 @@ public final class ReceiveMemory {
     if (readers.isEmpty()) {
       if (isShort) {
         isShort = false;
+        isShortForHungry = false;
       }
       return;
     }
@@ -261,6 +267,7 @@ public final class ReceiveMemory {
         readers.removeIfEmpty(line);
       }
     }
+    isShortForHungry = blocked != null;
     ended.forEach(Runnable::run);
   }
 

@@ -176,7 +176,10 @@ final class AnswerWriter {
       FileWindow window = mayUseWindows ? entry.readyWindow(at) : null;
       BlockLoad.Copy copy = window == null && found != null ? found.copies.get(at) : null;
       if (window == null && copy == null) {
-        return request.noCopy(block) ? writeLength(block, at - start, end - start) : Result.MISSING;
+        // Until it has waited, a window may take the place of a copy.
+        return locate.waiting() != null && request.noCopy(block)
+            ? writeLength(block, at - start, end - start)
+            : Result.MISSING;
       }
       long readyEnd = window == null ? at + copy.lengthBytes() : Math.min(end, window.end());
       if (!computes) {

@@ -252,9 +252,8 @@ final class BlockLoad implements Leased {
     }
     if (part.map == null || part.end > part.map.partitions()) {
       part.outcome = Outcome.UNKNOWN;
-    } else if (part.noCopy) {
-      part.outcome = Outcome.COPIED;
-    } else if ((!context.waitsForWindows() || !part.isNew)
+    } else if (!part.noCopy
+        && (!context.waitsForWindows() || !part.isNew)
         && context.source().dataDisk(part.map) == disk) {
       copy(part, part.map.offset(part.first), part.map.offset(part.end));
     }

@@ -126,8 +126,6 @@ final class LocatePlanner {
     }
     if (found.map == null) {
       planIndex(locate, block, from, nowNs);
-    } else if (request.noCopy(block)) {
-      locate.setHasResults();
     } else if (request.endReduceId(block) <= found.map.partitions()) {
       planRanges(locate, block, from, entry, nowNs);
     }
@@ -210,6 +208,10 @@ final class LocatePlanner {
         } else if (mayUseWindows) {
           int blocks = locate.blocksBeside(block);
           window = windows.insteadOfCopy(entry, at, next - at, partitions, blocks, nowNs);
+        }
+        if (window == null && request.noCopy(block)) {
+          locate.setHasResults();
+          return;
         }
         if (window == null) {
           next = Math.min(next, at + BlockLoad.MAX_BYTES);

@@ -57,9 +57,6 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   /** Whether its checksums are computed: in all answers or in none, as they are of other ranges. */
   private boolean freshSums;
 
-  /** Whether its LOCATE asks for its length only, unless it is in a window. */
-  private boolean noCopy;
-
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
 
@@ -92,7 +89,6 @@ final class BlockFetch implements ReceiveMemory.Waiter {
     if (locatedBytes == 0) {
       freshSums = request.needsFreshSums(index);
     }
-    noCopy = memory == null && answers.lackMemory();
     BlockRanges ranges = request.ranges();
     locate.block(
         ranges.shuffleId(index),
@@ -101,7 +97,7 @@ final class BlockFetch implements ReceiveMemory.Waiter {
         ranges.endReduceId(index),
         locatedBytes,
         freshSums,
-        noCopy);
+        lacksMemory());
     firstAskedNs = firstAskedNs == 0 ? nowNs : firstAskedNs;
     state = State.LOCATING;
   }
@@ -178,9 +174,9 @@ final class BlockFetch implements ReceiveMemory.Waiter {
     lastRead = batch.addLast(this);
   }
 
-  /** Whether its LOCATE forbids copies, since it has no memory. */
-  boolean isWithoutCopy() {
-    return noCopy;
+  /** Whether it has no memory and would have to wait for it: it is not to be copied now. */
+  boolean lacksMemory() {
+    return memory == null && answers.lackMemory(reader());
   }
 
   /** The first extent says how long it is. */

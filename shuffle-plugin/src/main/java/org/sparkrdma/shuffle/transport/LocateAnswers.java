@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.FetchedBlock;
+import org.sparkrdma.shuffle.fetch.FetchingTask;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -80,6 +81,7 @@ final class LocateAnswers {
     int longest = Located.extentBytes(1);
     int current = -1;
     boolean ended = false;
+    boolean told = false;
     while (located.nextExtent()) {
       longest = Math.max(longest, Located.extentBytes(located.sumCount()));
       int next = located.blockIndex();
@@ -92,6 +94,7 @@ final class LocateAnswers {
         bytes += located.lengthBytes();
         addReadsOf(asked[next], batch, nowNs);
       } else if (located.kind() == Located.Kind.NOT_COPIED) {
+        told = true;
         takeLength(asked[next], nowNs);
       } else {
         leaveToTcp(asked[next], located.kind());
@@ -100,7 +103,7 @@ final class LocateAnswers {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no extent");
     }
-    noRoom &= bytes == 0;
+    noRoom &= bytes == 0 && !told;
     // One that is not full lacks memory, perhaps that of its own lease: the rest waits for its end.
     boolean full = roomBytes < longest || bytes >= Located.MAX_LOCATED_BYTES;
     for (int i = asked.length - 1; i >= 0; i--) {
@@ -108,6 +111,8 @@ final class LocateAnswers {
         asked[i].expectReads(batch);
       } else if (asked[i].state() == BlockFetch.State.LOCATING) {
         wanted.askForRest(asked[i], nowNs);
+      } else if (asked[i].state() == BlockFetch.State.WANTED) {
+        wanted.askAgain(asked[i]);
       }
     }
   }
@@ -117,12 +122,11 @@ final class LocateAnswers {
     if (block.isSettled() || block.state() == BlockFetch.State.WAITING) {
       return;
     }
-    boolean asked = block.isWithoutCopy() && block.state() == BlockFetch.State.LOCATING;
-    if (!asked || located.blockBytes() <= 0) {
-      throw new MalformedMessageException("bad LOCATED: length that was not asked for");
+    if (block.memory() != null || located.blockBytes() <= 0) {
+      throw new MalformedMessageException("bad LOCATED: length of a block that has memory");
     }
     if (tryTakeMemory(block, nowNs)) {
-      wanted.askAgain(block, nowNs);
+      block.onWanted(nowNs);
     }
   }
 
@@ -179,9 +183,9 @@ final class LocateAnswers {
     return true;
   }
 
-  /** Whether other blocks wait for memory. Safe for any thread. */
-  boolean lackMemory() {
-    return shared.receiveMemory().isShort();
+  /** Whether blocks like those of a reader wait for memory. Safe for any thread. */
+  boolean lackMemory(FetchingTask reader) {
+    return shared.receiveMemory().isShort(reader);
   }
 
   /** A block that waited for memory has it, or has waited too long. */

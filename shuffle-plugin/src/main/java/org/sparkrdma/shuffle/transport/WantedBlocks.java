@@ -53,12 +53,15 @@ final class WantedBlocks {
     connection.shared.work().expectCompletion(nowNs);
   }
 
-  /** A LOCATE has one owner. */
+  /** A LOCATE has one owner, and those with memory do not wait for the lengths of others. */
   private BlockFetch[] pollOfOneOwner() {
     int owner = blocks.peek().owner();
+    boolean lacksMemory = blocks.peek().lacksMemory();
     BlockFetch[] polled = new BlockFetch[Math.min(LocateSender.MAX_BLOCKS, blocks.size())];
     int count = 0;
-    while (count < polled.length && blocks.peek().owner() == owner) {
+    while (count < polled.length
+        && blocks.peek().owner() == owner
+        && blocks.peek().lacksMemory() == lacksMemory) {
       polled[count++] = blocks.poll();
     }
     return Arrays.copyOf(polled, count);
@@ -78,16 +81,16 @@ final class WantedBlocks {
     }
   }
 
-  /** A block has memory, and is to be located again. The caller locates what is wanted. */
-  void askAgain(BlockFetch block, long nowNs) {
-    block.onWanted(nowNs);
+  /** A wanted block has memory, for which others wait. The caller locates what is wanted. */
+  void askAgain(BlockFetch block) {
     blocks.addFirst(block);
   }
 
   /** A block that waited for memory has it: other blocks wait for what it holds. */
   void wantFirst(BlockFetch block) {
     long nowNs = connection.shared.work().nowNs();
-    askAgain(block, nowNs);
+    block.onWanted(nowNs);
+    askAgain(block);
     locate(nowNs);
   }
 

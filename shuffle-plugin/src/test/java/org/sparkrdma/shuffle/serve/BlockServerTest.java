@@ -1175,12 +1175,25 @@ class BlockServerTest extends BlockServerFixture {
         .containsExactly(Kind.NOT_COPIED, Kind.NOT_COPIED, Kind.LOCATED, Kind.UNKNOWN);
     assertThat(cold.lengths).startsWith(100L, 200L, 0L);
     Call warm = locate(2, Arrays.copyOf(blocks, 3));
-    assertThat(warm.answered).as("the index is known").isTrue();
+    assertThat(warm.answered).as("without a disk: the index is known").isTrue();
     assertThat(warm.kinds).isEqualTo(cold.kinds.subList(0, 3));
     assertThat(warm.leaseId).isZero();
     release(holds);
     assertThat(served(2, Wanted.of(1, 1, 1)).bytes.get(0)).isEqualTo(expected(1, 1, 1));
     assertThat(counters.value(Counter.BYTES_FROM_COPIES)).isEqualTo(500);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"WINDOW", "AUTO"})
+  void shouldRegisterAWindowInPlaceOfACopyAlsoForAReaderThatHasNoMemory(ServeSettings.Mode mode)
+      throws Exception {
+    start(mode, 8 * WINDOW);
+    write(1, 1, lengths(16, CHUNK));
+    Wanted[] blocks =
+        IntStream.range(0, 16).mapToObj(i -> Wanted.withoutCopy(1, 1, i)).toArray(Wanted[]::new);
+    Call call = served(1, blocks);
+    assertThat(call.kinds).hasSize(16).containsOnly(Kind.LOCATED);
+    assertThat(call.copied).isFalse();
   }
 
   @Test

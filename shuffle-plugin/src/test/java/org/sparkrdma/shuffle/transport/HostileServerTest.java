@@ -325,8 +325,9 @@ class HostileServerTest extends TransportFixture {
             // Extents that overlap, or leave a gap.
             of -> of.extent(0, 0, LENGTH, 2 * LENGTH).extent(0, LENGTH / 2, LENGTH, 2 * LENGTH),
             of -> of.extent(0, LENGTH, LENGTH, 2 * LENGTH),
-            // A length of a block for which there is memory.
-            of -> of.notCopied(0, LENGTH),
+            // A length of a block for which there is memory, or one that no block has.
+            of -> of.notCopied(0, 0),
+            of -> of.notCopied(0, -1),
             of -> of.extent(0, 0, LENGTH, 2 * LENGTH).notCopied(0, 2 * LENGTH),
             // More bytes than the block has.
             of -> of.extent(0, 0, LENGTH, LENGTH).extent(0, LENGTH, 1, LENGTH),
@@ -352,6 +353,39 @@ class HostileServerTest extends TransportFixture {
     fetchAndAnswer(1).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
     answer(server.awaitLocate(wanted)).extent(0, LENGTH, LENGTH, 3 * LENGTH).send(2);
     assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForABlockWhoseLengthIsToldTwice() throws Exception {
+    fetchAndAnswer(1).notCopied(0, LENGTH).send(0);
+    answer(server.awaitLocate(wanted)).notCopied(0, LENGTH).send(0);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldUseTcpForABlockThatIsLongerThanWasTold() throws Exception {
+    fetchAndAnswer(1).notCopied(0, LENGTH).send(0);
+    answer(server.awaitLocate(wanted)).extent(0, 0, LENGTH, 2 * LENGTH).send(1);
+    assertProtocolError();
+  }
+
+  @Test
+  void shouldReadBlocksInTheirOrderWhoseLengthsWereTold() throws Exception {
+    fetchAndAnswer(3)
+        .notCopied(0, LENGTH)
+        .notCopied(1, Long.MAX_VALUE)
+        .notCopied(2, LENGTH)
+        .send(1);
+    Locate again = server.awaitLocate(wanted);
+    assertThat(again.blockCount()).isEqualTo(2);
+    assertThat(again.mapId(0)).isZero();
+    assertThat(again.leaseId(0)).as("the lease of nothing is released").isEqualTo(1);
+    answer(again).extent(0, 0, LENGTH, LENGTH).extent(1, 0, LENGTH, LENGTH).send(2);
+    wanted.await();
+    assertThat(wanted.reason(1)).isEqualTo(FallbackReason.POOL_EMPTY);
+    assertThat(wanted.bytes(0)).isEqualTo(BarePeer.content(LENGTH));
+    assertThat(wanted.bytes(2)).isEqualTo(BarePeer.content(LENGTH));
+    assertThat(reader.count(Counter.PEER_WAITS_IN_VAIN)).isZero();
   }
 
   @Test
