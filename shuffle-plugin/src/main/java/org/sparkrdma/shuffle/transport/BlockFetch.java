@@ -17,7 +17,8 @@ import org.sparkrdma.shuffle.wire.Located;
  * <pre>
  *  WANTED ──LOCATE──► LOCATING ──LOCATED──► READING ──READs done──► ENDED (delivered)
  *    ▲ ▲ ▲              │    │                │
- *    │ │ └─ answer full ┘    │ no memory      │
+ *    │ │ └─ answer full, ─┘  │ no memory      │
+ *    │ │    length told      │                │
  *    │ └────── memory ─── WAITING             │
  *    └──── it was left out, or its rest ──────┘
  *  any state but READING ──fault or time-out──► ENDED (by TCP)

@@ -29,6 +29,9 @@ final class LocateAnswers {
   /** Its blocks that wait for memory, in order. */
   private final Set<BlockFetch> waiting = new LinkedHashSet<>();
 
+  /** Whether some wait since others of its blocks hold its share. */
+  private volatile boolean isAtShare;
+
   /** Whether the last answer locates no byte, and had no room or time for a block. */
   private boolean noRoom;
 
@@ -177,6 +180,9 @@ final class LocateAnswers {
       block.onNoMemory();
       shared.receiveMemory().enqueue(block, nowNs);
       waiting.add(block);
+      if (!block.mayTake()) {
+        isAtShare = true;
+      }
       return false;
     }
     block.setMemory(memory);
@@ -185,12 +191,12 @@ final class LocateAnswers {
 
   /** Whether blocks like those of a reader wait for memory. Safe for any thread. */
   boolean lackMemory(FetchingTask reader) {
-    return shared.receiveMemory().isShort(reader);
+    return isAtShare || shared.receiveMemory().isShort(reader);
   }
 
   /** A block that waited for memory has it, or has waited too long. */
   void onMemory(BlockFetch block) {
-    waiting.remove(block);
+    endWait(block);
     if (block.memory() == null) {
       block.leaveToTcp(FallbackReason.POOL_EMPTY, "no receive memory in time");
     } else {
@@ -220,7 +226,14 @@ final class LocateAnswers {
 
   /** A block waits for memory no longer. */
   void cancel(BlockFetch block) {
-    waiting.remove(block);
+    endWait(block);
     shared.receiveMemory().cancel(block);
+  }
+
+  private void endWait(BlockFetch block) {
+    waiting.remove(block);
+    if (waiting.isEmpty()) {
+      isAtShare = false;
+    }
   }
 }
