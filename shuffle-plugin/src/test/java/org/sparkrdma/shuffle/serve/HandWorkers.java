@@ -54,6 +54,11 @@ final class HandWorkers implements DiskWork.Workers {
     runAll(disks.get(count + disk));
   }
 
+  /** Runs the next registration of a disk. */
+  void registerOne(int disk) {
+    disks.get(count + disk).remove().run();
+  }
+
   /** Runs the next job of a disk. */
   void runOne(int disk) {
     disks.get(disk).remove().run();

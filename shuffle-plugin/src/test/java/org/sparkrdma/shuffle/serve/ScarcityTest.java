@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,6 +48,9 @@ class ScarcityTest extends BlockServerFixture {
   /** 25 Gb/s. */
   private static final double LINK_BYTES_PER_NS = 3.1;
 
+  /** Of handing a job to a thread and its results to the agent. */
+  private static final double JOB_NS = 10_000;
+
   private static final double CALL_NS = 6_000;
   private static final double PAGE_NS = 300;
   private static final long TURN_NS = 10_000;
@@ -58,13 +62,26 @@ class ScarcityTest extends BlockServerFixture {
   private static final double INDEX_PART_NS = 9_000;
   private static final int MAX_PARTITIONS = 2 << 20;
 
+  /** What Spark's server takes of a processor, measured: for a block of many files, and a byte. */
+  private static final double SPARK_BLOCK_NS = 27_000;
+
+  private static final double SPARK_BYTE_NS = 0.29;
+
   private final List<Reader> readers = new ArrayList<>();
   private long[] threadsFreeNs = new long[THREADS];
+  private final long[] registerFreeNs = new long[2];
+  private LongUnaryOperator windowNs = pages -> 125_000 + 370 * pages;
   private long linkFreeNs;
+
+  /** What jobs have taken of processors, and registrations. */
+  private double cpuNs;
+
+  private long registrationNs;
+
   private long jobs;
 
-  /** What the indexes have cost that were read and not charged to a thread. */
-  private long indexNs;
+  /** What indexes and bytes have cost that were read and not charged to a thread. */
+  private double jobNs;
 
   /** Of the indexes that were read as a whole. */
   private long wholePartitions;
@@ -88,7 +105,7 @@ class ScarcityTest extends BlockServerFixture {
     return cells.stream();
   }
 
-  private static final class Output extends MapOutput {
+  private final class Output extends MapOutput {
     private final int disk;
     private final boolean whole;
 
@@ -105,6 +122,7 @@ class ScarcityTest extends BlockServerFixture {
 
     @Override
     public void read(long fileOffset, ByteBuffer target) {
+      jobNs += CALL_NS + target.remaining() * PAGE_NS / 4_096;
       target.position(target.limit());
     }
   }
@@ -135,7 +153,7 @@ class ScarcityTest extends BlockServerFixture {
     public MapOutput openRange(int owner, int shuffleId, long mapId, PartitionRange range) {
       boolean whole = range.readsWhole().test(sums.length);
       wholePartitions += whole ? sums.length : 0;
-      indexNs += whole ? INDEX_NS + sums.length * INDEX_PARTITION_NS : INDEX_PART_NS;
+      jobNs += whole ? INDEX_NS + sums.length * INDEX_PARTITION_NS : INDEX_PART_NS;
       return new Output(file, offsets, sums, indexDisk(shuffleId, mapId), whole);
     }
 
@@ -302,7 +320,8 @@ class ScarcityTest extends BlockServerFixture {
         new WindowPrice.Cost(CALL_NS, PAGE_NS));
   }
 
-  private static WindowPrice priceOfTheLoopbackEngine() {
+  private WindowPrice priceOfTheLoopbackEngine() {
+    windowNs = pages -> 7_000 + 5 * pages;
     return new WindowPrice(
         new WindowPrice.Cost(5_000, 4),
         new WindowPrice.Cost(2_000, 1),
@@ -311,6 +330,7 @@ class ScarcityTest extends BlockServerFixture {
 
   private void start(int pinnedMib, Shape shape) throws IOException {
     start(pinnedMib, shape, priceOfACard());
+    addReaders(shape);
   }
 
   private void start(int pinnedMib, Shape shape, WindowPrice price) throws IOException {
@@ -329,13 +349,15 @@ class ScarcityTest extends BlockServerFixture {
         new Outputs(shape),
         (long) pinnedMib << 20,
         price);
-    addReaders(shape);
   }
 
   private void addReaders(Shape shape) {
     long most = Math.min(8_000, BYTES_OF_A_RUN / shape.blockBytes);
-    int partitions =
-        (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers));
+    addReaders(
+        shape, (int) Math.max(shape.readers > 20 ? 10 : 1, most / (shape.maps * shape.readers)));
+  }
+
+  private void addReaders(Shape shape, int partitions) {
     for (int i = 0; i < shape.readers; i++) {
       readers.add(new Reader(i, shape, partitions));
     }
@@ -353,13 +375,20 @@ class ScarcityTest extends BlockServerFixture {
           if (threadsFreeNs[thread] <= nowNs && workers.waiting(disk) > 0) {
             workers.runOne(disk);
             jobs++;
-            threadsFreeNs[thread] = nowNs + costNs(shape) + indexNs;
-            indexNs = 0;
+            jobNs += JOB_NS;
+            threadsFreeNs[thread] = nowNs + (long) jobNs;
+            cpuNs += jobNs;
+            jobNs = 0;
           }
         }
       }
-      workers.register(0);
-      workers.register(1);
+      for (int disk = 0; disk < 2; disk++) {
+        if (registerFreeNs[disk] <= nowNs && workers.registrations(disk) > 0) {
+          workers.registerOne(disk);
+          registerFreeNs[disk] = nowNs + windowNs.applyAsLong(pagesOfAWindow(shape));
+          registrationNs += registerFreeNs[disk] - nowNs;
+        }
+      }
       runCommands();
       nowNs += bytesBefore == counters.value(Counter.BYTES_FROM_COPIES) ? 5 * TURN_NS : TURN_NS;
       while (!laters.isEmpty() && laters.peek().atNs <= nowNs) {
@@ -370,12 +399,8 @@ class ScarcityTest extends BlockServerFixture {
     return nowNs - beganNs;
   }
 
-  /** About what a full job takes. */
-  private static long costNs(Shape shape) {
-    long blocks =
-        Math.max(1, Math.min(BlockLoad.MAX_BLOCKS, BlockLoad.MAX_BYTES / shape.blockBytes));
-    double bytes = Math.min(BlockLoad.MAX_BYTES, blocks * (double) shape.blockBytes);
-    return (long) (blocks * CALL_NS + bytes / 4_096 * PAGE_NS);
+  private static long pagesOfAWindow(Shape shape) {
+    return Math.min(WINDOW, (long) shape.partitions * shape.blockBytes) / 4_096;
   }
 
   private long bytes(Counter counter) {
@@ -393,8 +418,15 @@ class ScarcityTest extends BlockServerFixture {
         .as("registered for windows, served=%d", bytes(Counter.SERVE_BYTES))
         .isLessThanOrEqualTo((long) (1.5 * Math.max(bytes(Counter.SERVE_BYTES), fileBytes(shape))));
     if (shape.blockBytes <= BlockLoad.MAX_BYTES) {
-      assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(served);
+      long most = pinnedMib < 281 ? served + served / 50 : served;
+      assertThat(jobs).as("jobs for %d blocks", served).isLessThanOrEqualTo(most);
     }
+    long servedBytes = bytes(Counter.SERVE_BYTES);
+    double read = Math.min(1, (double) servedBytes / fileBytes(shape));
+    double sparkNs = served * SPARK_BLOCK_NS + servedBytes * SPARK_BYTE_NS;
+    assertThat((cpuNs + read * registrationNs) / sparkNs)
+        .as("time of the server's processors, to Spark's")
+        .isLessThan(1);
   }
 
   /**
@@ -415,14 +447,13 @@ class ScarcityTest extends BlockServerFixture {
     Shape shape = new Shape(maps, partitions, blockKib << 10, readers);
     start(4_096, shape, priceOfTheLoopbackEngine());
     assertThat(windowPart(shape)).isGreaterThan(cold);
-    addReaders(shape);
     assertThat(windowPart(shape)).isGreaterThanOrEqualTo(warm);
   }
 
   @Test
   void shouldReadMostBytesOutOfRegisteredFilesAlsoOnACard() throws IOException {
     Shape shape = new Shape(200, 200, 64 << 10, 3);
-    start(4_096, shape);
+    start(4_096, shape, priceOfACard());
     assertThat(windowPart(shape)).isGreaterThan(0.5);
   }
 
@@ -430,6 +461,7 @@ class ScarcityTest extends BlockServerFixture {
   private double windowPart(Shape shape) {
     long servedBytes = bytes(Counter.SERVE_BYTES);
     long copiedBytes = bytes(Counter.BYTES_FROM_COPIES);
+    addReaders(shape, shape.partitions / shape.readers);
     run(shape, false);
     assertThat(readers).allMatch(Reader::isDone);
     readers.clear();
@@ -501,10 +533,9 @@ class ScarcityTest extends BlockServerFixture {
     start(pinnedMib, shape);
     long ns = run(shape, true);
     assertThat(readers).allMatch(Reader::isDone);
-    // Those of the disk that hangs, and no others.
-    assertThat(byTcp)
-        .as("of %d", served)
-        .isLessThanOrEqualTo(served / 2 + served / (pinnedMib < 281 ? 5 : 20) + 1);
+    // Those of the disk that hangs, and hardly any others but with forty readers and 64 MiB.
+    int part = shape.readers < 20 ? 50 : pinnedMib < 281 ? 5 : 24;
+    assertThat(byTcp).as("of %d", served).isLessThanOrEqualTo(served / 2 + served / part + 1);
     assertThat(Duration.ofNanos(ns)).isLessThan(Duration.ofSeconds(60));
   }
 }
