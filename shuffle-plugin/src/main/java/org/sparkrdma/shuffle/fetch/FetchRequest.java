@@ -68,7 +68,7 @@ public final class FetchRequest {
     this.peer = peer;
     this.names = names;
     this.ranges = ranges;
-    this.listener = listener;
+    this.listener = new ShortagesLast(listener, names.length);
     this.task = task;
     this.settled = new BitSet(names.length);
   }

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.SoftPool;
 import org.sparkrdma.shuffle.directory.Endpoints;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
@@ -135,18 +136,21 @@ class FetchRequestTest {
   }
 
   private FetchRequest request(RecordingListener listener) {
-    FetchContext context =
-        new FetchContext(
-            spark,
-            (request, blocks, reason, detail) -> {
-              throw new AssertionError("by TCP: " + reason);
-            },
-            counters,
-            true,
-            2,
-            new FallbackLog());
-    BlockRanges ranges = new BlockRanges(1);
-    ranges.add(3, 11, 5, 7);
+    return request(
+        listener,
+        (request, blocks, reason, detail) -> {
+          throw new AssertionError("by TCP: " + reason);
+        },
+        "shuffle_3_11_5_7");
+  }
+
+  private FetchRequest request(
+      BlockFetchingListener listener, FetchRequest.Fallback fallback, String... names) {
+    FetchContext context = new FetchContext(spark, fallback, counters, true, 2, new FallbackLog());
+    BlockRanges ranges = new BlockRanges(names.length);
+    for (int i = 0; i < names.length; i++) {
+      ranges.add(3, 11 + i, 5, 7);
+    }
     FetchingTask reading = new FetchingTask(task);
     var known =
         reading.outputs().remember(CollectionConverters.asScala(List.of(located()).iterator()));
@@ -154,12 +158,7 @@ class FetchRequestTest {
       known.next();
     }
     return new FetchRequest(
-        context,
-        new BlockManagerAddress("7", "host7", 7_337),
-        new String[] {"shuffle_3_11_5_7"},
-        ranges,
-        listener,
-        reading);
+        context, new BlockManagerAddress("7", "host7", 7_337), names, ranges, listener, reading);
   }
 
   private static Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> located() {
@@ -248,6 +247,45 @@ class FetchRequestTest {
         OutOfDirectMemoryError.class.getDeclaredConstructor(String.class);
     constructor.setAccessible(true);
     return constructor.newInstance("on purpose");
+  }
+
+  /** Spark's iterator takes such a failure for the end of the request. */
+  @Test
+  void shouldReportALackOfDirectMemoryAfterAllOtherAnswers() throws Exception {
+    List<String> answers = new ArrayList<>();
+    BlockFetchingListener listener =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String block, ManagedBuffer bytes) {
+            answers.add(block);
+          }
+
+          @Override
+          public void onBlockFetchFailure(String block, Throwable failure) {
+            answers.add(block + " " + failure.getMessage());
+          }
+        };
+    FetchRequest request =
+        request(
+            listener,
+            (of, blocks, reason, detail) -> {
+              of.addFailed(blocks);
+              of.fetchFailedByTcp(true);
+            },
+            "a",
+            "b",
+            "c",
+            "d");
+    request.fetchByRdma(begun -> {}, Endpoints.of("7", "host7", 1));
+    spark.failures.add(noDirectMemory());
+    spark.failures.add(noDirectMemory());
+    spark.failures.add(new IOException("lost"));
+    request.leaveToTcp(1, FallbackReason.PEER_BUSY, "");
+    request.leaveToTcp(3, FallbackReason.PEER_BUSY, "");
+    request.leaveToTcp(2, FallbackReason.PEER_BUSY, "");
+    assertThat(answers).containsExactly("c lost");
+    request.onFetched(0, TakenMemory.take(receiveMemory, LENGTH));
+    assertThat(answers).containsExactly("c lost", "a", "b on purpose", "d on purpose");
   }
 
   @Test
