@@ -4,6 +4,9 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.MeasuredApplication;
 import picocli.CommandLine.Option;
@@ -20,6 +23,8 @@ import picocli.CommandLine.Parameters;
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
  * @param freezes whether one executor is stopped for a while in each measured run, which takes
  *     executors on this host
+ * @param conf settings of {@code ./bench --conf}, and the size of its executors; not in reports of
+ *     older versions
  */
 public record BenchmarkPlan(
     ShuffleJob job,
@@ -29,11 +34,17 @@ public record BenchmarkPlan(
     int warmUps,
     int repeats,
     String data,
-    boolean freezes)
+    boolean freezes,
+    Map<String, String> conf)
     implements MeasuredApplication.Plan {
+  /** Keys whose values Spark redacts, too. */
+  private static final Pattern SECRET = Pattern.compile("(?i)secret|password|token|access[.]key");
+
   /** Plans in reports of older versions do not say how often a job is repeated. */
   public BenchmarkPlan {
     repeats = Math.max(1, repeats);
+    conf = conf == null ? new TreeMap<>() : new TreeMap<>(conf);
+    conf.keySet().removeIf(SECRET.asPredicate());
   }
 
   /**
@@ -64,7 +75,12 @@ public record BenchmarkPlan(
 
   /** The same with another directory. */
   public BenchmarkPlan withData(String newData) {
-    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, repeats, newData, freezes);
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, repeats, newData, freezes, conf);
+  }
+
+  /** The same with other settings. */
+  public BenchmarkPlan withConf(Map<String, String> newConf) {
+    return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, repeats, data, freezes, newConf);
   }
 
   @Override
@@ -101,7 +117,7 @@ public record BenchmarkPlan(
       List<String> wanted = shapes.isEmpty() ? job.shapes() : shapes;
       wanted.forEach(job::workload);
       return new BenchmarkPlan(
-          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, 1, "", false);
+          job, wanted, modes.stream().distinct().toList(), rounds, warmUps, 1, "", false, Map.of());
     }
   }
 }

@@ -45,8 +45,10 @@ public final class JobCommand implements Callable<Integer> {
         settings -> settings.withWorkerSize(threads, heapMib(threads)),
         runs -> {
           Map<String, String> conf = executorConf(threads);
+          Map<String, String> reported = new HashMap<>(conf);
+          reported.putAll(options.conf());
           conf.putAll(recordings.conf());
-          BenchmarkReport report = run(plan, runs, conf, step -> {});
+          BenchmarkReport report = run(plan.withConf(reported), runs, conf, step -> {});
           options.publish(report.table(), report);
           System.out.println("All answers are equal.");
         });

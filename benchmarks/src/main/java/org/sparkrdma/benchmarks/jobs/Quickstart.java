@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.LaunchException;
 import org.sparkrdma.launch.ClusterOptions;
@@ -62,7 +63,8 @@ public final class Quickstart implements Callable<Integer> {
     LaunchOptions.checkWarmUps(warmUps());
     String defaultSize = job == ShuffleJob.GROUPBY ? "256m" : "1g";
     String shape = job.shapeOf(size == null ? DataSize.parse(defaultSize) : size);
-    return new BenchmarkPlan(job, List.of(shape), List.copyOf(modes), 1, warmUps(), 1, "", false);
+    return new BenchmarkPlan(
+        job, List.of(shape), List.copyOf(modes), 1, warmUps(), 1, "", false, Map.of());
   }
 
   /** TeraSort has no warm-up by default, since it takes long. */

@@ -314,7 +314,8 @@ public final class ScarceCommand implements Callable<Integer> {
             WARM_UPS,
             cell.freezes() ? 1 : REPEATS,
             "",
-            cell.freezes());
+            cell.freezes(),
+            Map.of());
     Map<String, String> conf = JobCommand.executorConf(threads);
     conf.put("spark.cores.max", Integer.toString(cell.executors() * threads));
     conf.putAll(cell.conf());

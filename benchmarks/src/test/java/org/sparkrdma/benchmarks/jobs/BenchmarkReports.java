@@ -22,7 +22,8 @@ public final class BenchmarkReports {
             5,
             1,
             "",
-            false),
+            false,
+            Map.of()),
         Environment.now(),
         List.of(cases));
   }

@@ -84,7 +84,8 @@ class BenchmarkRunsTest {
         warmUps,
         1,
         "",
-        false);
+        false,
+        Map.of());
   }
 
   /**
