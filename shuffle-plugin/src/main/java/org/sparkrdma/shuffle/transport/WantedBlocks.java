@@ -55,12 +55,14 @@ final class WantedBlocks {
 
   /** A LOCATE has one owner, and those with memory do not wait for the lengths of others. */
   private BlockFetch[] pollOfOneOwner() {
-    int owner = blocks.peek().owner();
-    boolean lacksMemory = blocks.peek().lacksMemory();
     BlockFetch[] polled = new BlockFetch[Math.min(LocateSender.MAX_BLOCKS, blocks.size())];
-    int count = 0;
+    BlockFetch first = blocks.poll();
+    // Tasks change it meanwhile: it is asked once.
+    boolean lacksMemory = first.lacksMemory();
+    polled[0] = first;
+    int count = 1;
     while (count < polled.length
-        && blocks.peek().owner() == owner
+        && blocks.peek().owner() == first.owner()
         && blocks.peek().lacksMemory() == lacksMemory) {
       polled[count++] = blocks.poll();
     }
