@@ -28,8 +28,8 @@ import org.sparkrdma.shuffle.wire.Located;
  * names it, those that wait for memory ({@link ReceiveMemory} has those of all connections), its
  * {@link ReadBatch}. That has blocks that an answer leaves out, too: they are located again with
  * the release of its lease. A block that fails while it is read is settled, but it stays in its
- * batch until its READs are done or the queue pair is destroyed: they write its memory. In no other
- * state can a READ do that.
+ * batch until its READs are done or the queue pair is destroyed: they write its memory, unless none
+ * of them was posted. In no other state can a READ do that.
  */
 final class BlockFetch implements ReceiveMemory.Waiter {
   /** Where it is; see the class comment. */
@@ -60,6 +60,9 @@ final class BlockFetch implements ReceiveMemory.Waiter {
 
   /** Null before it has memory, and after that was handed on or released. */
   private FetchedBlock memory;
+
+  /** Index of its first READ in its batch, or a smaller one. */
+  private int firstRead;
 
   /** Index of its last READ in its batch. */
   private int lastRead;
@@ -153,7 +156,7 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   void addReads(Located.Decoder extent, ReadBatch batch) {
     if (state != State.READING) {
       state = State.READING;
-      batch.add(this);
+      firstRead = batch.add(this);
     }
     int length = extent.lengthBytes();
     lastRead = batch.addReads(memory, extent.address(), extent.remoteKey(), locatedBytes, length);
@@ -171,7 +174,10 @@ final class BlockFetch implements ReceiveMemory.Waiter {
 
   /** It is located again, or its rest, when all READs of a batch are done. */
   void expectReads(ReadBatch batch) {
-    state = State.READING;
+    if (state != State.READING) {
+      state = State.READING;
+      firstRead = batch.add(this);
+    }
     lastRead = batch.addLast(this);
   }
 
@@ -212,6 +218,10 @@ final class BlockFetch implements ReceiveMemory.Waiter {
   @Override
   public boolean mayTake() {
     return answers.mayHold(blockBytes);
+  }
+
+  int firstRead() {
+    return firstRead;
   }
 
   int lastRead() {

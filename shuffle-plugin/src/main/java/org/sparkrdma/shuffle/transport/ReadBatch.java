@@ -84,12 +84,14 @@ final class ReadBatch {
     return postUntilNs;
   }
 
-  /** Adds a block, whose READs follow. */
-  void add(BlockFetch block) {
+  /** Adds a block, whose READs follow; returns the index of the first one, or a smaller one. */
+  int add(BlockFetch block) {
     blocks.add(block);
+    // The last one may get its first bytes, too.
+    return Math.max(0, reads - 1);
   }
 
-  /** Adds a block, or moves it, behind all READs; returns the index of the last one. */
+  /** Moves a block behind all READs; returns the index of the last one. */
   int addLast(BlockFetch block) {
     blocks.remove(block);
     blocks.add(block);
@@ -187,11 +189,18 @@ final class ReadBatch {
     posted++;
   }
 
-  /** The READs that are not posted never will be: their blocks use TCP. */
+  /**
+   * The READs that are not posted never will be: their blocks use TCP, and what none writes is
+   * free.
+   */
   void endPosting() {
     for (int i = passedOn; i < blocks.size(); i++) {
-      if (blocks.get(i).lastRead() >= posted) {
-        blocks.get(i).leaveToTcp(FallbackReason.TIMEOUT, "no room for its READs in time");
+      BlockFetch block = blocks.get(i);
+      if (block.lastRead() >= posted) {
+        block.leaveToTcp(FallbackReason.TIMEOUT, "no room for its READs in time");
+        if (block.firstRead() >= posted) {
+          block.freeMemory();
+        }
       }
     }
     Arrays.fill(chunks, posted, reads, null);

@@ -170,7 +170,9 @@ final class ReadPipeline {
     BlockFetch block = batch.pollDone();
     while (block != null) {
       if (block.isSettled()) {
-        shared.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());
+        if (block.memory() != null) {
+          shared.counters().add(Counter.HEDGED_BYTES, block.locatedBytes());
+        }
         block.freeMemory();
       } else if (block.isLocated()) {
         block.deliver();

@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.fetch.FetchingTask;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Messages;
@@ -275,6 +277,24 @@ class ScarceMemoryTest extends VirtualFixture {
     fabric.run(10 * MS);
     assertThat(fetch.isRead()).isTrue();
     openAll(fetch);
+  }
+
+  /** More READs than a send queue has room for: the others are never posted. */
+  @Test
+  void shouldFreeMemoryOfBlocksWhoseReadsAreNeverPosted() throws Exception {
+    int bytes = 16 << 10;
+    VirtualExecutor sick = connect(bytes);
+    AtomicInteger reads = new AtomicInteger();
+    fabric.delayReads(from -> reads.getAndIncrement() == 0 ? 2 * SECOND : 0);
+    VirtualFetch fetch = fetch(sick, 120, known(), false);
+    fabric.run(600 * MS);
+    assertThat(fetch.failures()).containsOnlyKeys(FallbackReason.SLOW_PEER);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    ReceiveMemory memory = reader.transport().shared().receiveMemory();
+    memory.closeOpenChunk();
+    assertThat(memory.chunksOut()).isPositive().isLessThanOrEqualTo(POOL / 4);
+    fabric.run(10 * SECOND);
+    assertThat(reader.count(Counter.HEDGED_BYTES)).isBetween(30L * bytes, 60L * bytes);
   }
 
   /** Of each peer two short blocks, which blocks of others have kept apart. */
