@@ -31,6 +31,9 @@ final class WaitingLocates {
   /** And so long others may lack it still: they do not ask while they use TCP. */
   private static final long LACK_NS = Duration.ofSeconds(10).toNanos();
 
+  /** LOCATEs that look in vain for the memory of a window when some becomes free. */
+  private static final int MAX_VAIN = 32;
+
   private final PinnedBudget budget;
   private final Consumer<Runnable> agent;
   private final LoadContext context;
@@ -224,7 +227,8 @@ final class WaitingLocates {
     // One for each chunk that is free: more would only find it taken.
     retried.removeIf(one -> !one.hasRetriedSince(nowNs - SLOW_DISK_NS));
     long most = context.waitsForWindows() ? forMemory.size() : memory.freeChunks() - retried.size();
-    for (long left = Math.min(most, forMemory.size()); left > 0; left--) {
+    int vain = 0;
+    for (long left = Math.min(most, forMemory.size()); left > 0 && vain < MAX_VAIN; left--) {
       WaitingLocate next = null;
       for (WaitingLocate one : forMemory) {
         if ((context.waitsForWindows() || memory.couldTake(one.share()))
@@ -240,6 +244,7 @@ final class WaitingLocates {
       retried.add(next);
       planner.loadAll(next, nowNs);
       goOn.accept(next);
+      vain += context.waitsForWindows() && next.is(WaitingLocate.State.NO_MEMORY) ? 1 : 0;
     }
   }
 

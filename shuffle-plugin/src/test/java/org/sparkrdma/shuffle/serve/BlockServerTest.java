@@ -498,6 +498,24 @@ class BlockServerTest extends BlockServerFixture {
     assertThat(served(1, both).kinds).containsExactly(Kind.UNKNOWN, Kind.LOCATED);
   }
 
+  @Test
+  void shouldTryFewOfTheLocatesThatWaitForWindowsAtEachRelease() throws Exception {
+    start(ServeSettings.Mode.WINDOW, WINDOW);
+    write(2, 0, WINDOW);
+    Call holder = served(99, Wanted.of(2, 0, 0));
+    Wanted[] blocks = addOutputs(128, 64, 1, 0);
+    AtomicLong looks = countLooks(blocks);
+    List<Call> calls = new ArrayList<>();
+    for (int reader = 0; reader < 64; reader++) {
+      calls.add(served(reader, blocks));
+    }
+    looks.set(0);
+    server.release(1, 999);
+    assertThat(looks.get()).isPositive().isLessThanOrEqualTo(32L * 2 * blocks.length);
+    release(holder);
+    assertThat(calls).allMatch(call -> !call.kinds.isEmpty() && !call.kinds.contains(Kind.BUSY));
+  }
+
   /** The window of the first block may end for that of the second. */
   @Test
   void shouldWaitForTheOneWindowThatFits() throws Exception {
@@ -1111,6 +1129,25 @@ class BlockServerTest extends BlockServerFixture {
     return blocks;
   }
 
+  /** Lets map outputs of one block count how often they are looked at. */
+  private AtomicLong countLooks(Wanted[] blocks) {
+    AtomicLong looks = new AtomicLong();
+    for (Wanted block : blocks) {
+      MapOutput output = outputs.get(1, block.mapId);
+      outputs.add(
+          1,
+          block.mapId,
+          new MapOutput(output.dataFile(), new long[] {0, 1}, new long[] {1}) {
+            @Override
+            public int partitions() {
+              looks.incrementAndGet();
+              return super.partitions();
+            }
+          });
+    }
+    return looks;
+  }
+
   /** The disk gives one result for each turn of the agent; so many are enough for all loads. */
   private void workOneByOne(int turns) {
     for (int i = 0; i < turns && workers.waiting(0) + commands.size() > 0; i++) {
@@ -1349,20 +1386,7 @@ class BlockServerTest extends BlockServerFixture {
     int readers = 64;
     start(ServeSettings.Mode.COPY, 64 << 20);
     Wanted[] blocks = addOutputs(128, 64, 1, 0);
-    AtomicLong looks = new AtomicLong();
-    for (Wanted block : blocks) {
-      MapOutput output = outputs.get(1, block.mapId);
-      outputs.add(
-          1,
-          block.mapId,
-          new MapOutput(output.dataFile(), new long[] {0, 1}, new long[] {1}) {
-            @Override
-            public int partitions() {
-              looks.incrementAndGet();
-              return super.partitions();
-            }
-          });
-    }
+    AtomicLong looks = countLooks(blocks);
     List<Call> calls = new ArrayList<>();
     for (int reader = 0; reader < readers; reader++) {
       calls.add(locate(reader, blocks));
