@@ -29,7 +29,7 @@ final class Agent implements Runnable {
 
   /**
    * Maximum number of queue pairs that one iteration destroys, 1 to 3 ms each on a card; then
-   * completions have their turn.
+   * completions have their turn. Where the device takes long, it is one.
    */
   private static final int QUEUE_PAIRS_AT_ONCE = 4;
 
@@ -170,7 +170,7 @@ final class Agent implements Runnable {
     shared.receiveMemory().check(nowNs);
     done += shared.readLimit().serve();
     done += attempts.connect(nowNs);
-    done += work.destroyBroken(QUEUE_PAIRS_AT_ONCE);
+    done += destroyBroken();
     if (nowNs - shortTickNs >= SHORT_TICK_NS) {
       shortTickNs = nowNs;
       work.releaseLeases();
@@ -179,6 +179,18 @@ final class Agent implements Runnable {
       onTick();
     }
     return done;
+  }
+
+  /** Destroys connections that are broken, as many as a turn has time for. */
+  private int destroyBroken() {
+    int ended = 0;
+    long beganNs = nowNs;
+    while (ended < QUEUE_PAIRS_AT_ONCE
+        && (ended == 0 || nanoClock.getAsLong() - beganNs < SHORT_TICK_NS)
+        && work.destroyBroken()) {
+      ended++;
+    }
+    return ended;
   }
 
   private static void onCompletion(WorkCompletion completion) {

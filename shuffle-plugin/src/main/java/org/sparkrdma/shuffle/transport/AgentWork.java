@@ -131,14 +131,14 @@ final class AgentWork {
     broken.add(connection);
   }
 
-  /** Destroys connections that are broken, at most this number; returns how many it was. */
-  int destroyBroken(int max) {
-    int ended = 0;
-    while (ended < max && !broken.isEmpty()) {
-      broken.poll().destroy();
-      ended++;
+  /** Destroys a connection that is broken; false without one. */
+  boolean destroyBroken() {
+    RdmaConnection connection = broken.poll();
+    if (connection == null) {
+      return false;
     }
-    return ended;
+    connection.destroy();
+    return true;
   }
 
   /** A connection has leases to release soon. */

@@ -114,6 +114,21 @@ class SlowQueuePairsTest extends VirtualFixture {
     assertThat(reader.connections()).isGreaterThan(MANY_PEERS / 2);
   }
 
+  /** The firmware is busy. */
+  @Test
+  void shouldReadWhileQueuePairsOfManyPeersAreDestroyed() throws Exception {
+    List<VirtualExecutor> peers = servers(16, BLOCK_BYTES);
+    fetch(List.of(reader), peers);
+    fabric.run(100 * MS);
+    peers.forEach(fabric::end);
+    fabric.beforeClose(() -> fabric.takeTime(100 * MS));
+    assertThat(longestReadNs(500 * MS)).isLessThan(600 * MS);
+    assertThat(reader.connections()).as("the test is still on").isGreaterThan(1);
+    fabric.beforeClose(() -> {});
+    fabric.run(1_000 * MS);
+    assertThat(reader.connections()).isEqualTo(1);
+  }
+
   /** A device that stalls says nothing about the peers to which it shall connect. */
   @Test
   void shouldNotQuarantinePeersForItsOwnSlowDevice() throws Exception {

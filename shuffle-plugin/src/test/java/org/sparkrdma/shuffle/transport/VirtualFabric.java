@@ -109,6 +109,11 @@ final class VirtualFabric implements AutoCloseable {
     return nowNs;
   }
 
+  /** A call that the executor of this turn makes takes so long; nothing happens meanwhile. */
+  void takeTime(long lengthNs) {
+    nowNs += lengthNs;
+  }
+
   void after(long delayNs, Runnable work) {
     at(nowNs + delayNs, work);
   }
@@ -122,11 +127,11 @@ final class VirtualFabric implements AutoCloseable {
     long limitNs = nowNs + maxNs;
     while (!done.getAsBoolean() && !events.isEmpty() && events.peek().atNs <= limitNs) {
       Event event = events.poll();
-      nowNs = event.atNs;
+      nowNs = Math.max(nowNs, event.atNs);
       event.work.run();
     }
     if (!done.getAsBoolean()) {
-      nowNs = limitNs;
+      nowNs = Math.max(nowNs, limitNs);
     }
     return done.getAsBoolean();
   }
