@@ -41,6 +41,7 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
 
   private final Consumer<FetchRequest> recheck;
   private final LongSupplier nanoClock;
+  private final Consumer<Thread> starter;
 
   /** Queued work by address, while there is some; guarded by this object, as all below. */
   private final Map<String, ArrayDeque<Runnable>> waiting = new HashMap<>();
@@ -59,18 +60,25 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   /** Threads that wait for work. */
   private int idle;
 
+  /** Whether the system has refused the last thread, and when. */
+  private boolean refused;
+
+  private long refusedNs;
+
   private boolean closed;
 
   /**
    * @param recheck receives a request whose endpoint may be outdated
    */
   public FallbackThreads(Consumer<FetchRequest> recheck) {
-    this(recheck, System::nanoTime);
+    this(recheck, System::nanoTime, ThreadShortageException::start);
   }
 
-  FallbackThreads(Consumer<FetchRequest> recheck, LongSupplier nanoClock) {
+  FallbackThreads(
+      Consumer<FetchRequest> recheck, LongSupplier nanoClock, Consumer<Thread> starter) {
     this.recheck = recheck;
     this.nanoClock = nanoClock;
+    this.starter = starter;
   }
 
   /**
@@ -88,15 +96,18 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
   private void startOne() {
     Thread thread = new Thread(this::work, "rdma-tcp-" + (started + 1));
     thread.setDaemon(true);
-    ThreadShortageException.start(thread);
+    starter.accept(thread);
     threads++;
     started++;
   }
 
   /** One more waits for a slot of an address that takes long. */
   private void tryStartAnother() {
+    refused = true;
+    refusedNs = nanoClock.getAsLong();
     try {
       startOne();
+      refused = false;
     } catch (ThreadShortageException e) {
       LOG.debug("Fetching over TCP on {} threads", threads, e);
     }
@@ -104,12 +115,20 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
 
   @Override
   public void fetch(FetchRequest request, int[] blocks, FallbackReason reason, String detail) {
-    request.report(blocks.length, reason, detail);
-    if (reason.suggestsAChange()) {
-      recheck.accept(request);
+    try {
+      request.report(blocks.length, reason, detail);
+      if (reason.suggestsAChange()) {
+        recheck.accept(request);
+      }
+    } finally {
+      // Nobody else asks for them, also where a log has no room on its disk.
+      fetchFailed(request, blocks, !reason.isWithoutRdma());
     }
+  }
+
+  private void fetchFailed(FetchRequest request, int[] blocks, boolean fallback) {
     if (request.addFailed(blocks)) {
-      Runnable work = () -> request.fetchFailedByTcp(!reason.isWithoutRdma());
+      Runnable work = () -> request.fetchFailedByTcp(fallback);
       if (!tryRun(request.peer().hostPort(), work)) {
         // The executor stops. Each block needs an answer all the same.
         work.run();
@@ -136,6 +155,9 @@ public final class FallbackThreads implements FetchRequest.Fallback, AutoCloseab
       }
     }
     queue.add(work);
+    if (refused && !ready.isEmpty() && nanoClock.getAsLong() - refusedNs >= SLOW_NS) {
+      tryStartAnother();
+    }
     return true;
   }
 

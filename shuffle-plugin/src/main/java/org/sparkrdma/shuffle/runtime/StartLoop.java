@@ -216,7 +216,7 @@ final class StartLoop {
     if (now.is(State.UP)) {
       try {
         now.open().transport().check();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | LinkageError e) {
         // The next check follows; an exception here would end them.
         LOG.warn("Check of the RDMA transport failed", e);
       }

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -20,18 +22,30 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.ThreadShortageException;
 
 @Timeout(30)
 class FallbackThreadsTest {
   private final FakeSparkClient spark = new FakeSparkClient();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final AtomicLong nowNs = new AtomicLong();
-  private final FallbackThreads tcp = new FallbackThreads(request -> {}, nowNs::get);
+  private volatile Consumer<FetchRequest> recheck = request -> {};
+  private volatile boolean refusesThreads;
+  private final FallbackThreads tcp =
+      new FallbackThreads(request -> recheck.accept(request), nowNs::get, this::start);
   private final RecordingListener listener = new RecordingListener();
 
   @BeforeEach
   void start() {
     tcp.start();
+  }
+
+  private void start(Thread thread) {
+    if (refusesThreads) {
+      throw ThreadShortageException.of(
+          thread.getName(), new OutOfMemoryError("unable to create native thread"));
+    }
+    thread.start();
   }
 
   @AfterEach
@@ -144,6 +158,33 @@ class FallbackThreadsTest {
     while (spark.threads.stream().filter(Thread::isAlive).count() > FallbackThreads.THREADS) {
       Thread.onSpinWait();
     }
+  }
+
+  @Test
+  void shouldServeAnAddressSoonAfterTheSystemHasRefusedAThread() throws InterruptedException {
+    refusesThreads = true;
+    for (int i = 0; i < FallbackThreads.THREADS; i++) {
+      spark.hold("dead" + i);
+      request("dead" + i, "block" + i).leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
+    }
+    spark.awaitCalls(FallbackThreads.THREADS);
+    refusesThreads = false;
+    nowNs.addAndGet(FallbackThreads.SLOW_NS);
+    request("well", "well").leaveRestToTcp(FallbackReason.LOST_PEER, "lost");
+    assertThat(listener.awaitAnswers(1)).containsExactly("well");
+  }
+
+  /** As a log whose disk is full may. */
+  @Test
+  void shouldFetchBlocksWhoseReportThrows() throws InterruptedException {
+    recheck =
+        request -> {
+          throw new IllegalStateException("thrown by the test");
+        };
+    FetchRequest request = request("a", "1", "2");
+    assertThatThrownBy(() -> request.leaveRestToTcp(FallbackReason.LOST_PEER, "lost"))
+        .hasMessage("thrown by the test");
+    assertThat(listener.awaitAnswers(2)).containsExactly("1", "2");
   }
 
   @Test
