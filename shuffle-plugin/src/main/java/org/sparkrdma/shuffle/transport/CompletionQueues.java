@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.OpenDevice;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.pinned.MemoryShares;
+import org.sparkrdma.shuffle.thread.HeapShortage;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -143,17 +144,27 @@ final class CompletionQueues implements AutoCloseable {
         return queues.get(queues.size() - 1);
       }
     } catch (VerbsException e) {
-      if (!refusalLogged) {
-        refusalLogged = true;
-        LOG.warn(
-            "The device refuses another completion queue; further peers use TCP until connections"
-                + " end: queues={} depth={}",
-            queues.size(),
-            shares.queueDepth(),
-            e);
+      logRefusal(e);
+    } catch (OutOfMemoryError e) {
+      if (HeapShortage.isFatal(e)) {
+        throw e;
       }
+      // An engine may need a thread, or memory beside the heap.
+      logRefusal(e);
     }
     return null;
+  }
+
+  private void logRefusal(Throwable e) {
+    if (!refusalLogged) {
+      refusalLogged = true;
+      LOG.warn(
+          "The device refuses another completion queue; further peers use TCP until connections"
+              + " end: queues={} depth={}",
+          queues.size(),
+          shares.queueDepth(),
+          e);
+    }
   }
 
   private boolean tryAdd() throws VerbsException {
@@ -165,15 +176,16 @@ final class CompletionQueues implements AutoCloseable {
         return false;
       }
     }
+    boolean added = false;
     try {
       queues.add(new SharedQueue(createQueue(), grant));
-      return true;
-    } catch (VerbsException e) {
-      if (grant != null) {
+      added = true;
+    } finally {
+      if (!added && grant != null) {
         grant.close();
       }
-      throw e;
     }
+    return true;
   }
 
   /** Every device has vector 0; a driver may lack the interrupts for another. */

@@ -8,14 +8,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.VerbsEngine;
 
 /**
  * Blocks of one LOCATED are delivered while later ones are read, and fail alone; connections use
@@ -116,6 +120,35 @@ class TransportFetchTest extends TransportFixture {
             .maxCompletionQueueDepth(ONE_CONNECTION)
             .idleTimeout(Duration.ofMinutes(1))
             .nanoClock(() -> System.nanoTime() + laterNs.get()));
+  }
+
+  /** An engine may need a thread for a queue. */
+  @Test
+  void shouldReadFromTheFirstPeerWhileTheSystemRefusesThreadsForQueues() throws Exception {
+    AtomicBoolean refuses = new AtomicBoolean();
+    VerbsEngine engine =
+        WatchedEngine.watch(
+            TestEngine.load(Map.of()),
+            (object, method) -> {
+              if (refuses.get() && method.equals("createCompletionQueue")) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+            });
+    TestExecutor reader =
+        start(new TestExecutor.Options(1).on(engine).maxCompletionQueueDepth(ONE_CONNECTION));
+    blocks.add(block(0, 0, 1));
+    for (int i = 0; i < 2; i++) {
+      start(new TestExecutor.Options(2 + i)).outputs().write(0, random, 300_000);
+    }
+    TestExecutor first = executors.get(1);
+    TestExecutor second = executors.get(2);
+    assertRight(first, blocks, reader.fetch(first.endpoint(), blocks).await());
+    refuses.set(true);
+    assertThat(reader.fetch(second.endpoint(), blocks).await().reasons())
+        .containsOnlyKeys("pool-empty");
+    assertRight(first, blocks, reader.fetch(first.endpoint(), blocks).await());
+    refuses.set(false);
+    assertRight(second, blocks, reader.fetch(second.endpoint(), blocks).await());
   }
 
   @Test
