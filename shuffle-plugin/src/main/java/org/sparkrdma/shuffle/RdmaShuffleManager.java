@@ -185,7 +185,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   /**
    * A client for remote blocks: the plug-in's when RDMA is up, else Spark's own. It knows no map
-   * indexes, so a failure names none. Blocks are verified when they are opened.
+   * indexes, so a failure names none. Blocks are verified when they are opened, which its caller
+   * does as they come: while memory is short it waits for that.
    *
    * @throws IllegalStateException when RDMA is required and not available
    */

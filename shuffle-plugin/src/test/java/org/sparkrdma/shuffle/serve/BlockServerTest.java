@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -149,6 +150,10 @@ class BlockServerTest extends BlockServerFixture {
     private final List<Kind> kinds = new ArrayList<>();
     private final List<Integer> blocks = new ArrayList<>();
     private final List<byte[]> bytes = new ArrayList<>();
+
+    /** The last extent that it has read. */
+    private Runnable readAgain;
+
     private final List<Long> sums = new ArrayList<>();
     private final List<Long> lengths = new ArrayList<>();
     private long leaseId;
@@ -198,7 +203,11 @@ class BlockServerTest extends BlockServerFixture {
           sums.add(in.sum(i));
         }
         if (in.kind() == Kind.LOCATED && in.lengthBytes() > 0) {
-          bytes.add(read(in.address(), (int) in.remoteKey(), in.lengthBytes()));
+          long address = in.address();
+          int key = (int) in.remoteKey();
+          int length = in.lengthBytes();
+          bytes.add(read(address, key, length));
+          readAgain = () -> read(address, key, length);
         }
       }
     }
@@ -386,13 +395,16 @@ class BlockServerTest extends BlockServerFixture {
   void shouldReturnIdleWindows() throws Exception {
     start(ServeSettings.Mode.WINDOW, 1 << 20);
     write(1, 1, 100);
-    readOnce(1, Wanted.of(1, 1, 0));
+    Call call = served(1, Wanted.of(1, 1, 0));
+    release(call);
     pass(IDLE.minusMillis(1));
     work();
     assertThat(windowCount()).isEqualTo(1);
+    call.readAgain.run();
     pass(Duration.ofMillis(1));
     work();
     assertThat(windowCount()).isZero();
+    assertThatThrownBy(call.readAgain::run).hasMessageContaining("not registered");
     assertThat(counters.value(Counter.WINDOWS_RETURNED)).isEqualTo(1);
   }
 

@@ -72,11 +72,11 @@ class DeviceLossTest extends ScriptedExecutors {
     awaitLoss(reader, server);
 
     assertThat(reader.losses().get(0)).startsWith(reason);
-    reader.transport().close();
-    server.transport().close();
     Map<String, Long> reasons = collected.await().reasons();
     assertThat(reasons).hasSize(1).containsValue(1L);
     assertThat(reasons.keySet()).isSubsetOf("lost-peer", "stopped");
+    reader.transport().close();
+    server.transport().close();
   }
 
   /** The agent handles the event of the set-up when the engine has taken the removal already. */

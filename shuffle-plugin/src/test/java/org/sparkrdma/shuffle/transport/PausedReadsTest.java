@@ -520,12 +520,10 @@ class PausedReadsTest extends VirtualFixture {
     assertThat(later.isRead()).isTrue();
 
     frozen.resume();
+    fabric.run(50 * MS);
     VirtualFetch again = fetch(frozen, server, 3);
-    fabric.run(20_000 * MS);
-    assertThat(again.isAnswered()).isTrue();
-    VirtualFetch last = fetch(frozen, server, 3);
-    fabric.run(1_000 * MS);
-    assertThat(last.isRead()).as("it connects again").isTrue();
+    fabric.run(50 * MS);
+    assertThat(again.isRead()).as("it connects again").isTrue();
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +19,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.thread.ThreadShortageException;
 import org.sparkrdma.shuffle.transport.TestExecutor.Options;
+import org.sparkrdma.verbs.VerbsException;
 
 /** Two transports or more of one JVM, at the seam of fetch and serve. */
 class RdmaTransportTest extends TransportFixture {
@@ -70,6 +72,16 @@ class RdmaTransportTest extends TransportFixture {
                 });
     assertThatThrownBy(() -> start(options)).isInstanceOf(ThreadShortageException.class);
     assertThat(started).hasSize(allowed).noneMatch(Thread::isAlive);
+  }
+
+  @Test
+  void shouldUseADeviceThatCannotLimitAccessOnlyOnATrustedFabric() throws Exception {
+    Options untrusted = new Options(1).on(LimitedEngine.over(TestEngine.load(Map.of())));
+    assertThatThrownBy(() -> start(untrusted.untrusted()))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot change the access of its connected queue pairs")
+        .hasMessageContaining("spark.shuffle.rdma.fabric.trusted=true");
+    start(new Options(2).on(LimitedEngine.over(TestEngine.load(Map.of()))).trusted());
   }
 
   /**

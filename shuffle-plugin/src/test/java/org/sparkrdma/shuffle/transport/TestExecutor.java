@@ -124,6 +124,12 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    /** The administrator trusts no host, whatever the engine can do. */
+    Options untrusted() {
+      fabricTrusted = false;
+      return this;
+    }
+
     Options secret(String text) {
       return secret(text.getBytes(StandardCharsets.UTF_8));
     }
