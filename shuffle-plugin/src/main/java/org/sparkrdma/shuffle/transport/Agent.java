@@ -184,9 +184,8 @@ final class Agent implements Runnable {
   /** Destroys connections that are broken, as many as a turn has time for. */
   private int destroyBroken() {
     int ended = 0;
-    long beganNs = nowNs;
     while (ended < QUEUE_PAIRS_AT_ONCE
-        && (ended == 0 || nanoClock.getAsLong() - beganNs < SHORT_TICK_NS)
+        && (ended == 0 || nanoClock.getAsLong() - nowNs < SHORT_TICK_NS)
         && work.destroyBroken()) {
       ended++;
     }

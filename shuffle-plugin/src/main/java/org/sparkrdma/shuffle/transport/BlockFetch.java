@@ -154,10 +154,7 @@ final class BlockFetch implements ReceiveMemory.Waiter {
 
   /** Adds READs of the extent at which an answer stands to the batch of the answer. */
   void addReads(Located.Decoder extent, ReadBatch batch) {
-    if (state != State.READING) {
-      state = State.READING;
-      firstRead = batch.add(this);
-    }
+    beginReads(batch);
     int length = extent.lengthBytes();
     lastRead = batch.addReads(memory, extent.address(), extent.remoteKey(), locatedBytes, length);
     locatedBytes += length;
@@ -174,11 +171,16 @@ final class BlockFetch implements ReceiveMemory.Waiter {
 
   /** It is located again, or its rest, when all READs of a batch are done. */
   void expectReads(ReadBatch batch) {
+    beginReads(batch);
+    lastRead = batch.addLast(this);
+  }
+
+  /** Joins a batch, unless it is in it already. */
+  private void beginReads(ReadBatch batch) {
     if (state != State.READING) {
       state = State.READING;
       firstRead = batch.add(this);
     }
-    lastRead = batch.addLast(this);
   }
 
   /** Whether it has no memory and would have to wait for it: it is not to be copied now. */
